@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+"use strict";
+// Old syntax and no import before the check: on a Node.js that is too old the
+// database driver would end in a segmentation fault without a word.
+var need = [22, 19, 0];
+var have = process.versions.node.split(".").map(Number);
+var fits = true;
+for (var i = 0; i < 3; i++) {
+  if (have[i] !== need[i]) {
+    fits = have[i] > need[i];
+    break;
+  }
+}
+if (!fits) {
+  process.stderr.write(
+    "pi-workflows needs Node.js " + need.join(".") + " or newer; this is " + process.version + " (" + process.execPath + ")\n",
+  );
+  process.exit(78);
+}
+require("../dist/cli.cjs");
