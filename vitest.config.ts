@@ -1,59 +1,49 @@
 import { defineConfig } from "vitest/config";
+import type { TestProjectInlineConfiguration } from "vitest/config";
 
 const seconds = (count: number): number => count * 1000;
 
 /** Projects that start real processes need the bundles; they are built once per test run. */
-const buildsFirst = ["test/support/global-setup.ts"];
+const BUILD = "test/support/global-setup.ts";
+const PACK = "test/support/pack-setup.ts";
+
+interface ProjectOptions {
+  readonly timeoutMs: number;
+  /** Projects run in this order; those with the same number share the cores. */
+  readonly order: number;
+  readonly globalSetup?: readonly string[];
+}
+
+function project(name: string, options: ProjectOptions): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [`test/${name}/**/*.test.ts`],
+      setupFiles: ["test/support/leak-setup.ts"],
+      globalSetup: [...(options.globalSetup ?? [])],
+      testTimeout: options.timeoutMs,
+      hookTimeout: Math.max(options.timeoutMs, seconds(10)),
+      sequence: { groupOrder: options.order },
+      // Two cores: a third file at once only makes every timeout less meaningful. What starts
+      // whole process trees runs alone, and a measurement beside another measures both.
+      maxWorkers: options.order === 0 ? 2 : 1,
+    },
+  };
+}
 
 export default defineConfig({
   test: {
-    // Two cores: a third file at once only makes every timeout less meaningful.
-    maxWorkers: 2,
     pool: "forks",
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: seconds(5) } },
-      {
-        extends: true,
-        test: { name: "integration", include: ["test/integration/**/*.test.ts"], testTimeout: seconds(15) },
-      },
-      {
-        extends: true,
-        test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], testTimeout: seconds(30) },
-      },
-      {
-        extends: true,
-        test: {
-          name: "fault",
-          include: ["test/fault/**/*.test.ts"],
-          globalSetup: buildsFirst,
-          testTimeout: seconds(60),
-          hookTimeout: seconds(30),
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          globalSetup: buildsFirst,
-          testTimeout: seconds(120),
-          hookTimeout: seconds(120),
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "bench",
-          include: ["test/bench/**/*.test.ts"],
-          globalSetup: buildsFirst,
-          // A measurement that shares the machine with another measures both.
-          fileParallelism: false,
-          testTimeout: seconds(600),
-          hookTimeout: seconds(120),
-        },
-      },
+      project("unit", { order: 0, timeoutMs: seconds(5) }),
+      project("integration", { order: 0, timeoutMs: seconds(15) }),
+      project("architecture", { order: 0, timeoutMs: seconds(30) }),
+      project("fault", { order: 1, timeoutMs: seconds(60), globalSetup: [BUILD] }),
+      project("e2e", { order: 2, timeoutMs: seconds(120), globalSetup: [BUILD, PACK] }),
+      project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [BUILD] }),
     ],
   },
 });

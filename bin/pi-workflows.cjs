@@ -13,7 +13,13 @@ for (var i = 0; i < 3; i++) {
 }
 if (!fits) {
   process.stderr.write(
-    "pi-workflows needs Node.js " + need.join(".") + " or newer; this is " + process.version + " (" + process.execPath + ")\n",
+    "pi-workflows needs Node.js " +
+      need.join(".") +
+      " or newer; this is " +
+      process.version +
+      " (" +
+      process.execPath +
+      ")\n",
   );
   process.exit(78);
 }
