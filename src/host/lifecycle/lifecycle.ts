@@ -1,0 +1,45 @@
+import { HostError } from "../errors.ts";
+
+/** For each status the events that may happen in it, and the status that follows. */
+export type LifecycleTable<Status extends string, Event extends string> = {
+  readonly [From in Status]: { readonly [On in Event]?: readonly Status[] };
+};
+
+/** A noun's whole life as data. Nothing else sets a status. */
+export interface Lifecycle<Status extends string, Event extends string> {
+  readonly noun: string;
+  readonly table: LifecycleTable<Status, Event>;
+  readonly statuses: readonly Status[];
+  /** True when no event leaves the status. */
+  readonly isFinal: (status: Status) => boolean;
+  readonly allows: (from: Status, event: Event) => boolean;
+  /**
+   * The status after an event. Where the table names several, `to` chooses one.
+   * Refuses with ILLEGAL_TRANSITION whatever the table does not hold.
+   */
+  readonly next: (from: Status, event: Event, to?: Status) => Status;
+}
+
+export function defineLifecycle<Status extends string, Event extends string>(
+  noun: string,
+  table: LifecycleTable<Status, Event>,
+): Lifecycle<Status, Event> {
+  const targets = (from: Status, event: Event): readonly Status[] => table[from][event] ?? [];
+  return {
+    noun,
+    table,
+    // The keys of a table typed by its statuses are exactly these.
+    statuses: Object.keys(table) as Status[],
+    isFinal: (status) => Object.keys(table[status]).length === 0,
+    allows: (from, event) => targets(from, event).length > 0,
+    next: (from, event, to) => {
+      const allowed = targets(from, event);
+      const chosen = to ?? (allowed.length === 1 ? allowed[0] : undefined);
+      if (chosen !== undefined && allowed.includes(chosen)) return chosen;
+      const wanted = to === undefined ? event : `${event} to ${to}`;
+      throw new HostError("ILLEGAL_TRANSITION", `a ${from} ${noun} cannot ${wanted}`, {
+        state: from,
+      });
+    },
+  };
+}

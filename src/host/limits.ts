@@ -1,0 +1,73 @@
+/** Every bound of the host, named, with its reason. docs/protocol.md lists them. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Anything larger should be a file whose path travels. */
+export const CLIENT_REQUEST_BYTES_MAX = 12 * MIB;
+/** A worker's frame: one value of the largest size and its frame. */
+export const WORKER_MESSAGE_BYTES_MAX = 12 * MIB;
+/** An input, output, answer or result, as JSON text in UTF-8. */
+export const VALUE_BYTES_MAX = 8 * MIB;
+/** Values over this live in the blob table once. */
+export const INLINE_VALUE_BYTES_MAX = 8 * KIB;
+/** A client that opens more waits for its own streams to end. */
+export const STREAMS_PER_CONNECTION_MAX = 64;
+/** Names, ids, keys and client names, in UTF-8 bytes. */
+export const NAME_BYTES_MAX = 256;
+/** The shortest id prefix that is looked up. */
+export const ID_PREFIX_CHARS_MIN = 4;
+/** A note on a cancel. */
+export const NOTE_BYTES_MAX = 1 * KIB;
+/** Text in views; the whole is behind an id. */
+export const VIEW_TEXT_CHARS_MAX = 4 * KIB;
+/** Attempts in one view of a run. */
+export const VIEW_ATTEMPTS_MAX = 200;
+/** One update of a node. */
+export const PROGRESS_TEXT_BYTES_MAX = 16 * KIB;
+/** Newest progress of a node is written at most so often. */
+export const PROGRESS_WRITE_INTERVAL_MS = 1_000;
+/** First bytes kept of a worker's output. */
+export const CAPTURE_HEAD_BYTES = 64 * KIB;
+/** Last bytes kept of a worker's output. */
+export const CAPTURE_TAIL_BYTES = 1 * MIB;
+/** Output shown with a blocked run and in views. */
+export const OUTPUT_TAIL_BYTES = 4 * KIB;
+/** No call lives longer; streams are not calls. */
+export const CALL_DEADLINE_MS = 600_000;
+/** A frozen peer is seen within three of these. */
+export const HEARTBEAT_MS = 10_000;
+/** Workers that resolve a file for a start or a check, at the same time. */
+export const RESOLVERS_MAX = 2;
+/** Starts that wait for a resolver. */
+export const RESOLVE_QUEUE_MAX = 256;
+/** A workflow file that takes longer to load does something it should not. */
+export const RESOLVE_DEADLINE_MS = 15_000;
+/** A child that does not call back in this time will not. */
+export const HANDSHAKE_DEADLINE_MS = 15_000;
+/** Between SIGTERM and SIGKILL. */
+export const KILL_GRACE_MS = 2_000;
+/** What a stopping host gives effects that are being applied. */
+export const STOP_EFFECT_GRACE_MS = 10_000;
+/** Writes of one COMMIT; more wait for the next. */
+export const BATCH_WRITES_MAX = 64;
+/** How long a batch waits for somebody else's lock on the database. */
+export const BUSY_BUDGET_MS = 20_000;
+/** Launches without progress in a row before a run is blocked (state.md, "No progress"). */
+export const NO_PROGRESS_MAX = 3;
+/** Pause before a relaunch after the first, second and further interruption. */
+export const INTERRUPT_BACKOFF_MS: readonly number[] = [0, 1_000, 5_000];
+/** A back-off up to this is waited out in the worker; a longer one parks the run. */
+export const WORKER_BACKOFF_MS_MAX = 5_000;
+/** Largest page of any list. */
+export const PAGE_MAX = 500;
+export const PAGE_DEFAULT = 50;
+/** Largest page of events. */
+export const EVENT_PAGE_MAX = 1_000;
+export const EVENT_PAGE_DEFAULT = 200;
+/** Findings of one diagnosis. */
+export const FINDINGS_MAX = 1_000;
+/** Nodes of one workflow: beyond this the graph is generated and should loop instead. */
+export const GRAPH_NODES_MAX = 2_000;
+/** Runs in priority order. */
+export const PRIORITY_ABS_MAX = 100;
