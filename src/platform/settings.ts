@@ -1,0 +1,178 @@
+/** The numbers a user may change, where each comes from, and what a wrong one is told. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export { packageVersion } from "./package-info.ts";
+
+export interface Settings {
+  /** Runs that execute at the same time. */
+  readonly capacity: number;
+  /** A host with nothing to do ends after this time. */
+  readonly idleMs: number;
+  /** Worker processes kept ready before anybody needs them; 0 keeps none. */
+  readonly spares: number;
+  /** A spare that nobody needed is replaced after this time. */
+  readonly spareMs: number;
+  /** Bound of one worker's memory, where the platform can enforce it. */
+  readonly workerMemoryMb: number;
+  /** How long a claim lasts, in lease time, when nothing renews it. */
+  readonly claimMs: number;
+  /** How often a quiet worker's claim is renewed. */
+  readonly renewMs: number;
+  /** Terminal runs older than this may be pruned. */
+  readonly retentionDays: number;
+  /** A worker that was silent for so long is shown as blocked. */
+  readonly loopBlockedMs: number;
+  /** A blocked worker is killed when its node's deadline has passed by so much. */
+  readonly verdictGraceMs: number;
+  /** A new process must have said hello within this time. */
+  readonly handshakeMs: number;
+  /** A workflow file must have been loaded within this time. */
+  readonly resolveMs: number;
+  /** A submission must have been judged within this time. */
+  readonly validationMs: number;
+  /** Effects being applied get this time when the host stops. */
+  readonly effectGraceMs: number;
+  /** Size at which the host's log begins a new file. */
+  readonly logBytesMax: number;
+  /** Log files kept beside the present one. */
+  readonly logFilesKept: number;
+}
+
+interface Rule {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Default and bounds of every setting; milliseconds, counts, megabytes or bytes as named. */
+export const SETTING_RULES: Readonly<Record<keyof Settings, Rule>> = {
+  capacity: { fallback: 4, min: 1, max: 64 },
+  idleMs: { fallback: 600_000, min: 0, max: 365 * DAY_MS },
+  spares: { fallback: 2, min: 0, max: 16 },
+  spareMs: { fallback: 600_000, min: 1_000, max: DAY_MS },
+  // Below 512 MB Node itself, its threads and a compiler have no room.
+  workerMemoryMb: { fallback: 2_048, min: 512, max: 1_048_576 },
+  // Three missed renewals.
+  claimMs: { fallback: 30_000, min: 3_000, max: DAY_MS },
+  renewMs: { fallback: 10_000, min: 100, max: DAY_MS },
+  retentionDays: { fallback: 30, min: 0, max: 36_500 },
+  loopBlockedMs: { fallback: 5_000, min: 500, max: DAY_MS },
+  verdictGraceMs: { fallback: 2_000, min: 0, max: DAY_MS },
+  handshakeMs: { fallback: 15_000, min: 100, max: DAY_MS },
+  resolveMs: { fallback: 15_000, min: 100, max: DAY_MS },
+  validationMs: { fallback: 30_000, min: 100, max: DAY_MS },
+  effectGraceMs: { fallback: 10_000, min: 0, max: DAY_MS },
+  logBytesMax: { fallback: 5 * 1_048_576, min: 16_384, max: 2 ** 30 },
+  logFilesKept: { fallback: 3, min: 0, max: 100 },
+};
+
+const KEYS = Object.keys(SETTING_RULES) as readonly (keyof Settings)[];
+
+/** A setting that cannot be used; nothing was started with half of them. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  /** The file or, for a variable, "the environment". */
+  readonly source: string;
+  /** The setting or variable; empty when the file as a whole is meant. */
+  readonly key: string;
+
+  constructor(source: string, key: string, problem: string) {
+    super(key === "" ? `${source}: ${problem}` : `${source}: ${key}: ${problem}`);
+    this.source = source;
+    this.key = key;
+  }
+}
+
+/**
+ * Defaults, overridden by `settings.json` in the state folder, overridden by
+ * the environment (`PI_WORKFLOWS_CAPACITY` for `capacity`, and so on).
+ */
+export function readSettings(
+  stateFolder: string,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): Settings {
+  const file = join(stateFolder, "settings.json");
+  const values: Record<keyof Settings, number> = {
+    ...defaults(),
+    ...fromFile(file),
+    ...fromEnvironment(env),
+  };
+  if (values.renewMs * 2 > values.claimMs) {
+    const problem = `must be at most half of claimMs (${values.claimMs}), is ${values.renewMs}`;
+    throw new SettingsError(file, "renewMs", problem);
+  }
+  return values;
+}
+
+/** The variable that overrides a setting: `workerMemoryMb` is `PI_WORKFLOWS_WORKER_MEMORY_MB`. */
+export function settingVariable(key: keyof Settings): string {
+  return `PI_WORKFLOWS_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+type Values = Partial<Record<keyof Settings, number>>;
+
+function defaults(): Record<keyof Settings, number> {
+  const entries = KEYS.map((key) => [key, SETTING_RULES[key].fallback] as const);
+  return Object.fromEntries(entries) as Record<keyof Settings, number>;
+}
+
+function fromFile(file: string): Values {
+  const values: Values = {};
+  for (const [key, value] of Object.entries(readObject(file))) {
+    if (!isKey(key)) {
+      throw new SettingsError(file, key, `is no setting; settings are ${KEYS.join(", ")}`);
+    }
+    values[key] = checked({ source: file, name: key, key }, value);
+  }
+  return values;
+}
+
+function readObject(file: string): object {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new SettingsError(file, "", `cannot be read: ${(error as Error).message}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SettingsError(file, "", `is not JSON: ${(error as Error).message}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new SettingsError(file, "", "must hold a JSON object");
+  }
+  return value;
+}
+
+function fromEnvironment(env: Readonly<NodeJS.ProcessEnv>): Values {
+  const values: Values = {};
+  for (const key of KEYS) {
+    const name = settingVariable(key);
+    const text = env[name];
+    if (text === undefined || text === "") continue;
+    values[key] = checked({ source: "the environment", name, key }, Number(text));
+  }
+  return values;
+}
+
+function checked(
+  place: { readonly source: string; readonly name: string; readonly key: keyof Settings },
+  value: unknown,
+): number {
+  const { min, max } = SETTING_RULES[place.key];
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) {
+    return value;
+  }
+  const problem = `must be a whole number from ${min} to ${max}`;
+  throw new SettingsError(place.source, place.name, problem);
+}
+
+function isKey(key: string): key is keyof Settings {
+  return Object.hasOwn(SETTING_RULES, key);
+}
