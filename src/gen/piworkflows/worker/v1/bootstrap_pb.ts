@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file piworkflows/worker/v1/bootstrap.proto.
  */
 export const file_piworkflows_worker_v1_bootstrap: GenFile = /*@__PURE__*/
-  fileDesc("CiVwaXdvcmtmbG93cy93b3JrZXIvdjEvYm9vdHN0cmFwLnByb3RvEhVwaXdvcmtmbG93cy53b3JrZXIudjEiXAoHUmVzb2x2ZRIVCg13b3JrZmxvd19wYXRoGAEgASgJEhMKC3Byb2plY3RfZGlyGAIgASgJEhEKCWNhY2hlX2RpchgDIAEoCRISCgppbnB1dF9qc29uGAQgASgMIkgKB1ByZWxvYWQSFQoNd29ya2Zsb3dfcGF0aBgBIAEoCRITCgtwcm9qZWN0X2RpchgCIAEoCRIRCgljYWNoZV9kaXIYAyABKAkiogMKCUJvb3RzdHJhcBIOCgZydW5faWQYASABKAkSEgoKZ2VuZXJhdGlvbhgCIAEoDRITCgtjbGFpbV90b2tlbhgDIAEoCRIVCg13b3JrZmxvd19wYXRoGAQgASgJEhMKC3Byb2plY3RfZGlyGAUgASgJEhEKCWNhY2hlX2RpchgGIAEoCRIQCgh3b3JrZmxvdxgHIAEoCRIuCgdzb3VyY2VzGAggAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIUCgx1c2VfcmVjb3JkZWQYCSABKAgSFAoMZ3JhcGhfZGlnZXN0GAogASgJEhQKDGlucHV0X2RpZ2VzdBgLIAEoCRIQCghib3VuZGFyeRgMIAEoBBIUCgxzdGF0ZV9mcmFtZXMYDSABKA0SFQoNc291cmNlX2ZyYW1lcxgOIAEoDRIMCgRub2RlGA8gASgJEg0KBXZpc2l0GBAgASgNEg0KBXN0ZXBzGBEgASgNEhUKDWp1c3RfcmVzb2x2ZWQYEiABKAgSFwoPdmFsdWVfYnl0ZXNfbWF4GBMgASgEIowCCgpTdGF0ZVZhbHVlEi4KBGtpbmQYASABKA4yIC5waXdvcmtmbG93cy53b3JrZXIudjEuU3RhdGVLaW5kEgwKBG5vZGUYAiABKAkSDAoEanNvbhgDIAEoDBI0CgZzdGF0dXMYBCABKA4yJC5waXdvcmtmbG93cy5jb21tb24udjEuQXR0ZW1wdFN0YXR1cxIyCgVlcnJvchgFIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlSACIAQESDwoHYXR0ZW1wdBgGIAEoDRIVCg1zdGFydGVkX2F0X21zGAcgASgEEhYKDmZpbmlzaGVkX2F0X21zGAggASgEQggKBl9lcnJvciKNAQoFQmVnaW4SMwoEa2luZBgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BY3RpdmF0aW9uS2luZBISCgphdHRlbXB0X2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SEAoIYm91bmRhcnkYBCABKAQSGAoQY291bnRlZF9hdHRlbXB0cxgFIAEoDSprCglTdGF0ZUtpbmQSGgoWU1RBVEVfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUQVRFX0tJTkRfSU5QVVQQARIVChFTVEFURV9LSU5EX1JFU1VMVBACEhUKEVNUQVRFX0tJTkRfT1VUUFVUEAMqwgEKDkFjdGl2YXRpb25LaW5kEh8KG0FDVElWQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEhkKFUFDVElWQVRJT05fS0lORF9TVEFSVBABEhwKGEFDVElWQVRJT05fS0lORF9DT05USU5VRRACEhwKGEFDVElWQVRJT05fS0lORF9BTlNXRVJFRBADEhsKF0FDVElWQVRJT05fS0lORF9FWFBJUkVEEAQSGwoXQUNUSVZBVElPTl9LSU5EX1ZFUkRJQ1QQBWIGcHJvdG8z", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_source]);
+  fileDesc("CiVwaXdvcmtmbG93cy93b3JrZXIvdjEvYm9vdHN0cmFwLnByb3RvEhVwaXdvcmtmbG93cy53b3JrZXIudjEiXAoHUmVzb2x2ZRIVCg13b3JrZmxvd19wYXRoGAEgASgJEhMKC3Byb2plY3RfZGlyGAIgASgJEhEKCWNhY2hlX2RpchgDIAEoCRISCgppbnB1dF9qc29uGAQgASgMIkgKB1ByZWxvYWQSFQoNd29ya2Zsb3dfcGF0aBgBIAEoCRITCgtwcm9qZWN0X2RpchgCIAEoCRIRCgljYWNoZV9kaXIYAyABKAkijQMKCUJvb3RzdHJhcBIOCgZydW5faWQYASABKAkSEgoKZ2VuZXJhdGlvbhgCIAEoDRIVCg13b3JrZmxvd19wYXRoGAMgASgJEhMKC3Byb2plY3RfZGlyGAQgASgJEhEKCWNhY2hlX2RpchgFIAEoCRIQCgh3b3JrZmxvdxgGIAEoCRIuCgdzb3VyY2VzGAcgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIUCgx1c2VfcmVjb3JkZWQYCCABKAgSFAoMZ3JhcGhfZGlnZXN0GAkgASgJEhQKDGlucHV0X2RpZ2VzdBgKIAEoCRIQCghib3VuZGFyeRgLIAEoBBIUCgxzdGF0ZV9mcmFtZXMYDCABKA0SFQoNc291cmNlX2ZyYW1lcxgNIAEoDRIMCgRub2RlGA4gASgJEg0KBXZpc2l0GA8gASgNEg0KBXN0ZXBzGBAgASgNEhUKDWp1c3RfcmVzb2x2ZWQYESABKAgSFwoPdmFsdWVfYnl0ZXNfbWF4GBIgASgEIowCCgpTdGF0ZVZhbHVlEi4KBGtpbmQYASABKA4yIC5waXdvcmtmbG93cy53b3JrZXIudjEuU3RhdGVLaW5kEgwKBG5vZGUYAiABKAkSDAoEanNvbhgDIAEoDBI0CgZzdGF0dXMYBCABKA4yJC5waXdvcmtmbG93cy5jb21tb24udjEuQXR0ZW1wdFN0YXR1cxIyCgVlcnJvchgFIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlSACIAQESDwoHYXR0ZW1wdBgGIAEoDRIVCg1zdGFydGVkX2F0X21zGAcgASgEEhYKDmZpbmlzaGVkX2F0X21zGAggASgEQggKBl9lcnJvciKNAQoFQmVnaW4SMwoEa2luZBgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BY3RpdmF0aW9uS2luZBISCgphdHRlbXB0X2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SEAoIYm91bmRhcnkYBCABKAQSGAoQY291bnRlZF9hdHRlbXB0cxgFIAEoDSprCglTdGF0ZUtpbmQSGgoWU1RBVEVfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUQVRFX0tJTkRfSU5QVVQQARIVChFTVEFURV9LSU5EX1JFU1VMVBACEhUKEVNUQVRFX0tJTkRfT1VUUFVUEAMqwgEKDkFjdGl2YXRpb25LaW5kEh8KG0FDVElWQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEhkKFUFDVElWQVRJT05fS0lORF9TVEFSVBABEhwKGEFDVElWQVRJT05fS0lORF9DT05USU5VRRACEhwKGEFDVElWQVRJT05fS0lORF9BTlNXRVJFRBADEhsKF0FDVElWQVRJT05fS0lORF9FWFBJUkVEEAQSGwoXQUNUSVZBVElPTl9LSU5EX1ZFUkRJQ1QQBWIGcHJvdG8z", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_source]);
 
 /**
  * Resolve asks a worker to load a workflow file for a start or a check.
@@ -114,44 +114,37 @@ export type Bootstrap = Message<"piworkflows.worker.v1.Bootstrap"> & {
   generation: number;
 
   /**
-   * Raw token of the claim; it exists in memory and here only.
-   *
-   * @generated from field: string claim_token = 3;
-   */
-  claimToken: string;
-
-  /**
    * Absolute path of the workflow file.
    *
-   * @generated from field: string workflow_path = 4;
+   * @generated from field: string workflow_path = 3;
    */
   workflowPath: string;
 
   /**
    * Absolute path of the directory nodes work in.
    *
-   * @generated from field: string project_dir = 5;
+   * @generated from field: string project_dir = 4;
    */
   projectDir: string;
 
   /**
    * Folder for transformed sources.
    *
-   * @generated from field: string cache_dir = 6;
+   * @generated from field: string cache_dir = 5;
    */
   cacheDir: string;
 
   /**
    * Name of the workflow.
    *
-   * @generated from field: string workflow = 7;
+   * @generated from field: string workflow = 6;
    */
   workflow: string;
 
   /**
    * All recorded sources, without content.
    *
-   * @generated from field: repeated piworkflows.common.v1.Source sources = 8;
+   * @generated from field: repeated piworkflows.common.v1.Source sources = 7;
    */
   sources: Source[];
 
@@ -159,63 +152,63 @@ export type Bootstrap = Message<"piworkflows.worker.v1.Bootstrap"> & {
    * Run the recorded bytes, which follow as `source` frames, instead of the
    * disk's.
    *
-   * @generated from field: bool use_recorded = 9;
+   * @generated from field: bool use_recorded = 8;
    */
   useRecorded: boolean;
 
   /**
    * SHA-256 of the graph as the host stored it.
    *
-   * @generated from field: string graph_digest = 10;
+   * @generated from field: string graph_digest = 9;
    */
   graphDigest: string;
 
   /**
    * SHA-256 of the input's JSON text.
    *
-   * @generated from field: string input_digest = 11;
+   * @generated from field: string input_digest = 10;
    */
   inputDigest: string;
 
   /**
    * The boundary the run is at.
    *
-   * @generated from field: uint64 boundary = 12;
+   * @generated from field: uint64 boundary = 11;
    */
   boundary: bigint;
 
   /**
    * Number of `state` frames that follow.
    *
-   * @generated from field: uint32 state_frames = 13;
+   * @generated from field: uint32 state_frames = 12;
    */
   stateFrames: number;
 
   /**
    * Number of `source` frames that follow.
    *
-   * @generated from field: uint32 source_frames = 14;
+   * @generated from field: uint32 source_frames = 13;
    */
   sourceFrames: number;
 
   /**
    * The position: path of the node the activation begins with.
    *
-   * @generated from field: string node = 15;
+   * @generated from field: string node = 14;
    */
   node: string;
 
   /**
    * Visit of that node.
    *
-   * @generated from field: uint32 visit = 16;
+   * @generated from field: uint32 visit = 15;
    */
   visit: number;
 
   /**
    * Number of visits the run has made, this one included.
    *
-   * @generated from field: uint32 steps = 17;
+   * @generated from field: uint32 steps = 16;
    */
   steps: number;
 
@@ -223,14 +216,14 @@ export type Bootstrap = Message<"piworkflows.worker.v1.Bootstrap"> & {
    * True when the worker itself loaded and compiled the file for this very run
    * a moment ago, so that nothing has to be verified again.
    *
-   * @generated from field: bool just_resolved = 18;
+   * @generated from field: bool just_resolved = 17;
    */
   justResolved: boolean;
 
   /**
    * Largest value a node may return, in bytes.
    *
-   * @generated from field: uint64 value_bytes_max = 19;
+   * @generated from field: uint64 value_bytes_max = 18;
    */
   valueBytesMax: bigint;
 };
