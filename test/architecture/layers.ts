@@ -14,6 +14,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "@bufbuild/protobuf",
     "node:net",
     "node:child_process",
+    // host.json, and the file that hands a start error back.
+    "node:fs",
+    "node:os",
+    "node:path",
   ],
 
   "src/host/errors.ts": [],
@@ -54,6 +58,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform",
     "src/host/limits.ts",
     "node:child_process",
+    "node:fs",
+    "node:os",
+    "node:path",
+    "node:stream",
     "@bufbuild/protobuf",
   ],
   "src/host/scheduler.ts": [
@@ -116,7 +124,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform",
     "src/workflow",
     "@bufbuild/protobuf",
-    "node:util",
+    "@connectrpc/connect",
+    "node:*",
     "string-width",
     "@dagrejs/dagre",
   ],

@@ -1,0 +1,33 @@
+/** Reading refusals of a host. Clients branch on the reason, never on a text. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Reason, RejectionSchema } from "../gen/piworkflows/common/v1/error_pb.ts";
+import type { Rejection } from "../gen/piworkflows/common/v1/error_pb.ts";
+
+/** The host's refusal, when that is what `error` is. */
+export function rejectionOf(error: unknown): Rejection | undefined {
+  return error instanceof ConnectError ? error.findDetails(RejectionSchema)[0] : undefined;
+}
+
+export function isRejectedFor(error: unknown, reason: Reason): boolean {
+  return rejectionOf(error)?.reason === reason;
+}
+
+/**
+ * True when the call did not get its answer because the host went away or is
+ * going. What became of the call is then unknown; the same request with the
+ * same key is safe to send again.
+ */
+export function isHostGone(error: unknown): boolean {
+  if (!(error instanceof ConnectError)) return false;
+  const rejection = rejectionOf(error);
+  if (rejection !== undefined) return rejection.reason === Reason.HOST_STOPPING;
+  return GONE.has(error.code) || (error.code === Code.Internal && isNodeError(error.cause));
+}
+
+/** Node's own errors carry a code as text; what a host sends carries no cause. */
+function isNodeError(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string";
+}
+
+/** A connection that breaks in mid-call is told as a cancellation, depending on the frame that ended it. */
+const GONE: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Canceled, Code.Aborted]);

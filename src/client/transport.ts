@@ -1,0 +1,69 @@
+/** The wire to a host: HTTP/2 without TLS over its Unix socket. */
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import type { Interceptor, Transport } from "@connectrpc/connect";
+import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { packageVersion } from "../platform/package-info.ts";
+
+/** Tells the host which package version its peer is of. */
+export const VERSION_HEADER = "x-pi-workflows-version";
+/** Carries the secret of a worker. */
+export const WORKER_HEADER = "x-pi-workflows-worker";
+
+/** Above the largest value a run may hold, with room for its encoding. */
+const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** A socket has no host name, but HTTP/2 wants an authority. */
+const AUTHORITY = "http://localhost";
+
+export interface HostLink {
+  readonly transport: Transport;
+  /** Ends the connection and every call on it. */
+  close(): void;
+}
+
+export interface HostLinkOptions {
+  readonly socketPath: string;
+  /** A connected socket to begin with, so that the probe of a host need not be wasted. */
+  readonly socket?: Socket;
+  /** A host that answers no PING for as long is taken for dead; absent means never. */
+  readonly pingMs?: number;
+}
+
+/** A transport that connects when it is first used and again when its connection broke. */
+export function hostTransport(socketPath: string): Transport {
+  return openHostLink({ socketPath }).transport;
+}
+
+export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): HostLink {
+  let probed = socket;
+  const createConnection = (): Socket => {
+    const first = probed;
+    probed = undefined;
+    return first === undefined || first.destroyed ? connect(socketPath) : first;
+  };
+  const pings = pingMs === undefined ? {} : { pingIntervalMs: pingMs, pingTimeoutMs: pingMs };
+  const sessionManager = new Http2SessionManager(AUTHORITY, pings, { createConnection });
+  const transport = createConnectTransport({
+    baseUrl: AUTHORITY,
+    httpVersion: "2",
+    sessionManager,
+    useBinaryFormat: true,
+    // On a local socket compression costs more than the bytes it saves.
+    acceptCompression: [],
+    readMaxBytes: MESSAGE_BYTES_MAX,
+    writeMaxBytes: MESSAGE_BYTES_MAX,
+    interceptors: [tellVersion],
+  });
+  return {
+    transport,
+    close: () => {
+      probed?.destroy();
+      sessionManager.abort();
+    },
+  };
+}
+
+const tellVersion: Interceptor = (next) => (request) => {
+  request.header.set(VERSION_HEADER, packageVersion());
+  return next(request);
+};
