@@ -7,20 +7,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-interface Count {
-  readonly passed: number;
-  readonly failed: number;
-}
-
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
-    readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
-  }[];
-}
+import { COUNT_FILE } from "./count-reporter.ts";
+import type { Count } from "./count-reporter.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const GATES = [
@@ -50,42 +38,35 @@ function runGate(script: string): Count {
 }
 
 function runTests(): Count {
-  const folder = mkdtempSync(join(tmpdir(), "pw-report-"));
-  const report = join(folder, "vitest.json");
+  const folder = mkdtempSync(join(tmpdir(), "pw-count-"));
+  const file = join(folder, "count.json");
   try {
-    const projects = PROJECTS.flatMap((project) => ["--project", project]);
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
     const vitest = spawnSync(
       join(ROOT, "node_modules/.bin/vitest"),
-      ["run", ...projects, ...reporters],
-      { cwd: ROOT, stdio: "inherit" },
+      [
+        "run",
+        ...PROJECTS.flatMap((project) => ["--project", project]),
+        "--reporter=default",
+        "--reporter=./scripts/count-reporter.ts",
+      ],
+      { cwd: ROOT, stdio: "inherit", env: { ...process.env, [COUNT_FILE]: file } },
     );
-    return countTests(report, vitest.status === 0);
+    return readCount(file, vitest.status === 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** A run that ends badly counts at least one failure, whatever its report says. */
-function countTests(report: string, succeeded: boolean): Count {
+/** A run that ended badly counts at least one failure, whatever it has written. */
+function readCount(file: string, succeeded: boolean): Count {
   try {
-    const { numPassedTests, numFailedTests, testResults } = readReport(report);
-    const brokenFiles = testResults.filter(
-      (file) =>
-        file.status === "failed" &&
-        file.assertionResults.every((assertion) => assertion.status !== "failed"),
-    );
-    const failed = numFailedTests + brokenFiles.length;
-    return { passed: numPassedTests, failed: succeeded ? failed : Math.max(1, failed) };
+    // Our own reporter wrote it.
+    const { passed, failed } = JSON.parse(readFileSync(file, "utf8")) as Count;
+    return { passed, failed: succeeded ? failed : Math.max(1, failed) };
   } catch (error) {
-    console.error(`vitest left no report: ${String(error)}`);
+    console.error(`vitest left no count: ${String(error)}`);
     return { passed: 0, failed: 1 };
   }
-}
-
-function readReport(file: string): VitestReport {
-  // The shape is vitest's own JSON reporter's; the version is pinned.
-  return JSON.parse(readFileSync(file, "utf8")) as VitestReport;
 }
 
 function sum(numbers: readonly number[]): number {
