@@ -145,32 +145,35 @@ export interface EffectFilter {
   readonly limit: number;
 }
 
+/** Columns to set; a key that is present with `undefined` clears its column. */
+export type Change<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
 /** The same with writing: handed only to the body of a door. */
 export interface Tx extends Reader {
   readonly put: {
     run(run: RunRecord, graph: GraphRecord): void;
     /** Sets the named columns of a run. Status changes come from the lifecycle only. */
-    runChange(runId: string, change: Partial<RunRecord>): void;
+    runChange(runId: string, change: Change<RunRecord>): void;
     graph(runId: string, graph: GraphRecord, digest: string): void;
     source(runId: string, source: SourceWithContent): void;
     dropSources(runId: string): void;
     attempt(attempt: AttemptRecord): void;
-    attemptChange(attemptId: string, change: Partial<AttemptRecord>): void;
+    attemptChange(attemptId: string, change: Change<AttemptRecord>): void;
     claim(claim: ClaimRecord): void;
-    claimChange(runId: string, generation: number, change: Partial<ClaimRecord>): void;
+    claimChange(runId: string, generation: number, change: Change<ClaimRecord>): void;
     worker(worker: WorkerRecord): void;
-    workerChange(workerId: string, change: Partial<WorkerRecord>): void;
+    workerChange(workerId: string, change: Change<WorkerRecord>): void;
     interaction(interaction: InteractionRecord): void;
-    interactionChange(interactionId: string, change: Partial<InteractionRecord>): void;
+    interactionChange(interactionId: string, change: Change<InteractionRecord>): void;
     timer(timer: TimerRecord): void;
-    timerChange(timerId: string, change: Partial<TimerRecord>): void;
+    timerChange(timerId: string, change: Change<TimerRecord>): void;
     effect(effect: EffectRecord): void;
-    effectChange(effectId: string, change: Partial<EffectRecord>): void;
+    effectChange(effectId: string, change: Change<EffectRecord>): void;
     effectAttempt(attempt: EffectAttemptRecord): void;
     effectAttemptChange(
       effectId: string,
       application: number,
-      change: Partial<EffectAttemptRecord>,
+      change: Change<EffectAttemptRecord>,
     ): void;
     progress(progress: ProgressRecord): void;
     /** Appends the event; revision is the run's next, position is given by the store. */
