@@ -12,15 +12,8 @@ for (var i = 0; i < 3; i++) {
   }
 }
 if (!fits) {
-  process.stderr.write(
-    "pi-workflows needs Node.js " +
-      need.join(".") +
-      " or newer; this is " +
-      process.version +
-      " (" +
-      process.execPath +
-      ")\n",
-  );
+  var found = process.version + " (" + process.execPath + ")";
+  process.stderr.write("pi-workflows needs Node.js 22.19.0 or newer; this is " + found + "\n");
   process.exit(78);
 }
 require("../dist/cli.cjs");
