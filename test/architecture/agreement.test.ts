@@ -12,6 +12,7 @@ import { attemptLifecycle } from "../../src/host/lifecycle/attempt.ts";
 import { effectLifecycle } from "../../src/host/lifecycle/effect.ts";
 import { interactionLifecycle } from "../../src/host/lifecycle/interaction.ts";
 import { runLifecycle } from "../../src/host/lifecycle/run.ts";
+import * as limits from "../../src/host/limits.ts";
 import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
 import { filesBelow, ROOT } from "./source-tree.ts";
 
@@ -41,6 +42,11 @@ describe("what is said in two places", () => {
     const page = read("docs/protocol.md");
     const methods = SERVICES.flatMap((service) => service.methods.map((method) => method.name));
     expect(methods.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("docs/protocol.md lists every limit", () => {
+    const page = read("docs/protocol.md");
+    expect(Object.keys(limits).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
   test("every crash point is the subject of a fault test", () => {

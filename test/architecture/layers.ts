@@ -28,6 +28,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/errors.ts",
     "src/host/records.ts",
     "src/host/limits.ts",
+    "type:src/host/lifecycle",
     "better-sqlite3",
     "node:fs",
     "node:path",
@@ -100,6 +101,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform",
     "src/worker/nodes",
     "type:src/worker/host-link.ts",
+    "node:timers/promises",
   ],
   "src/worker/host-link.ts": [
     "src/worker",
