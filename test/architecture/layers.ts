@@ -44,6 +44,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/host/handlers": [
     "src/gen",
+    "src/platform/ids.ts",
     "src/host/errors.ts",
     "src/host/limits.ts",
     "src/host/records.ts",
@@ -103,22 +104,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/worker/host-link.ts",
     "node:timers/promises",
   ],
-  "src/worker/host-link.ts": [
-    "src/worker",
-    "src/gen",
-    "src/client",
-    "src/platform",
-    "@connectrpc/*",
-    "@bufbuild/protobuf",
-  ],
-  "src/worker/main.ts": [
-    "src/worker",
-    "src/gen",
-    "src/client",
-    "src/platform",
-    "@connectrpc/*",
-    "@bufbuild/protobuf",
-  ],
+  // The files beside the folders hold the stream to the host; they alone know the protocol.
+  "src/worker": ["src/gen", "src/client", "src/platform", "@connectrpc/*", "@bufbuild/protobuf"],
 
   "src/cli": [
     "src/client",
