@@ -1,0 +1,97 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ActivationKind } from "../gen/piworkflows/worker/v1/bootstrap_pb.ts";
+import type { Begin, Bootstrap } from "../gen/piworkflows/worker/v1/bootstrap_pb.ts";
+import type { SourceSchema } from "../gen/piworkflows/common/v1/source_pb.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Gathering } from "./activation.ts";
+import { evaluateTimeout, hostLimit } from "./engine/attempt.ts";
+import type { Engine, Position } from "./engine/attempt.ts";
+import { drive } from "./engine/drive.ts";
+import { recordedSource } from "./from-wire.ts";
+import type { HostStream } from "./host-link.ts";
+import { wireSource } from "./to-wire.ts";
+import { createRunLink } from "./wire-run-link.ts";
+import { requireSound, requireUnchanged } from "./workshop.ts";
+import type { Workshop } from "./workshop.ts";
+
+export interface ActiveRunOptions {
+  readonly clock: Clock;
+  readonly stream: HostStream;
+  readonly workshop: Workshop;
+  readonly stop: AbortSignal;
+}
+
+/** Route-only activations: the attempt was closed outside a worker. */
+const ROUTE_ONLY: ReadonlySet<ActivationKind> = new Set([
+  ActivationKind.ANSWERED,
+  ActivationKind.EXPIRED,
+  ActivationKind.VERDICT,
+]);
+
+/**
+ * Serves one activation: verifies the sources, loads them, tells the host that it
+ * can begin, and drives the run until it is parked, stopped or ended.
+ */
+export async function serveActivation(
+  options: ActiveRunOptions,
+  gathering: Gathering,
+): Promise<void> {
+  const { bootstrap } = gathering;
+  const { stream } = options;
+  const newSources = unrecorded(options.workshop, bootstrap);
+  const engine = await prepare(options, gathering, newSources);
+  const { node, visit } = bootstrap;
+  const timeout = evaluateTimeout(engine, { node, visit, attempt: 1 });
+  const boundary = Number(bootstrap.boundary);
+  const ready = { newSources: newSources(), ...hostLimit(timeout) };
+  const answer = await stream.ask({ case: "ready", value: ready }, { boundary });
+  // Anything but `begin` says that there is nothing to do for this worker.
+  if (answer.case !== "begin") return;
+  const at = positionOf(bootstrap, answer.value);
+  await drive(engine, { at, routeOnly: ROUTE_ONLY.has(answer.value.kind), timeout });
+}
+
+async function prepare(
+  { clock, stream, workshop, stop }: ActiveRunOptions,
+  gathering: Gathering,
+  takeNewSources: () => MessageInitShape<typeof SourceSchema>[],
+): Promise<Engine> {
+  const { bootstrap } = gathering;
+  const sources = bootstrap.sources.map(recordedSource);
+  const bytes = bootstrap.useRecorded ? { bytes: gathering.recordedBytes() } : {};
+  if (!bootstrap.useRecorded && !bootstrap.justResolved) await requireUnchanged(sources);
+  const { workflow, graph } = requireSound(await workshop.load(bootstrap, { sources, ...bytes }));
+  return {
+    graph,
+    nodes: workflow.nodes,
+    state: gathering.runState(),
+    link: createRunLink({ stream, clock, takeNewSources }),
+    clock,
+    stop,
+  };
+}
+
+/** Sources that were loaded since the last boundary and that the host does not know. */
+function unrecorded(
+  workshop: Workshop,
+  bootstrap: Bootstrap,
+): () => MessageInitShape<typeof SourceSchema>[] {
+  const known = new Set(bootstrap.sources.map(({ path }) => path));
+  return () =>
+    workshop.takeNewSources(known).map((source) => {
+      known.add(source.path);
+      return wireSource(source);
+    });
+}
+
+function positionOf(bootstrap: Bootstrap, begin: Begin): Position {
+  return {
+    node: bootstrap.node,
+    visit: bootstrap.visit,
+    attemptId: begin.attemptId,
+    attempt: begin.attempt,
+    boundary: Number(begin.boundary),
+    failures: begin.countedAttempts,
+    steps: bootstrap.steps,
+  };
+}

@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { crashPoint } from "../../platform/crash-points.ts";
+import { describeError } from "../../workflow/describe-error.ts";
+import type { NodeOutcome } from "../nodes/executor.ts";
+import { executeAttempt } from "./attempt.ts";
+import type { Engine, Position, Timeout } from "./attempt.ts";
+import { closeAttempt, routeClosed } from "./close-attempt.ts";
+import type { Closing } from "./close-attempt.ts";
+import { ProposalRefused } from "./run-link.ts";
+import type { Ack } from "./run-link.ts";
+
+/** Where an activation begins. */
+export interface Activation {
+  readonly at: Position;
+  /** True when the newest attempt is closed already and only its edge is to be taken. */
+  readonly routeOnly: boolean;
+  readonly timeout: Timeout;
+}
+
+/**
+ * Executes the run from its boundary until it is parked, stopped or ended. One
+ * proposal is in flight at a time; the next node starts after its answer.
+ */
+export async function drive(engine: Engine, activation: Activation): Promise<void> {
+  let { at, timeout } = activation;
+  let closing = activation.routeOnly
+    ? routeClosed(engine, at)
+    : await executeAndClose(engine, at, timeout);
+  while (closing !== "stopped") {
+    const answered = await proposeOrFail(engine, at, closing);
+    if (answered === undefined || answered.ack.parked) return;
+    ({ at, timeout } = follow(answered));
+    if (!(await pause(engine, answered.closing.next?.delayMs ?? 0))) return;
+    // Timers, heartbeats and a stop from the host get their turn between two nodes.
+    await nextTurn();
+    closing = await executeAndClose(engine, at, timeout);
+  }
+}
+
+async function executeAndClose(engine: Engine, at: Position, timeout: Timeout): Promise<Closing> {
+  const startedAtMs = engine.clock.now();
+  const outcome = await executeAttempt(engine, at, timeout);
+  crashPoint("proposal.before", at.node);
+  return closeAttempt(engine, at, outcome, startedAtMs);
+}
+
+type Proposal = Exclude<Closing, "stopped">;
+
+interface Answered {
+  readonly closing: Proposal;
+  readonly ack: Ack;
+}
+
+/** A refused proposal fails the attempt with the refusal; a second refusal ends the activation. */
+async function proposeOrFail(
+  engine: Engine,
+  at: Position,
+  closing: Proposal,
+): Promise<Answered | undefined> {
+  try {
+    return { closing, ack: await closing.propose() };
+  } catch (thrown) {
+    if (!(thrown instanceof ProposalRefused)) throw thrown;
+    const failed: NodeOutcome = {
+      kind: "failed",
+      error: describeError(thrown),
+      retryable: false,
+    };
+    const second = closeAttempt(engine, at, failed, engine.clock.now());
+    return second === "stopped" ? undefined : { closing: second, ack: await second.propose() };
+  }
+}
+
+function follow({ closing, ack }: Answered): { readonly at: Position; readonly timeout: Timeout } {
+  const { next } = closing;
+  if (next === undefined) throw new Error("the host went on where the run was to park");
+  const { attemptId, attempt, visit, boundary } = ack;
+  return { at: { ...next.at, attemptId, attempt, visit, boundary }, timeout: next.timeout };
+}
+
+/** Waits out a short back-off; false when the run was stopped meanwhile. */
+async function pause(engine: Engine, delayMs: number): Promise<boolean> {
+  if (delayMs === 0) return !engine.stop.aborted;
+  return await new Promise((resolve) => {
+    const timer = engine.clock.after(delayMs, () => resolve(true));
+    const stopped = (): void => {
+      timer.cancel();
+      resolve(false);
+    };
+    if (engine.stop.aborted) stopped();
+    else engine.stop.addEventListener("abort", stopped, { once: true });
+  });
+}

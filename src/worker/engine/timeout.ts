@@ -1,0 +1,30 @@
+import type { Context } from "../../workflow/context.ts";
+import type { NodeDefinition } from "../../workflow/nodes.ts";
+
+/** Work that takes longer without saying so is more often stuck than slow (authoring.md). */
+const WORK_TIMEOUT_MS = 15 * 60_000;
+/** A person may be asleep. */
+const ANSWER_TIMEOUT_MS = 24 * 3_600_000;
+
+/**
+ * The node's own limit in milliseconds, `null` for none. Throws what the author's
+ * function throws, and refuses what is no duration.
+ */
+export function timeoutOf(node: NodeDefinition, context: Context): number | null {
+  const stated = typeof node.timeoutMs === "function" ? node.timeoutMs(context) : node.timeoutMs;
+  if (stated === undefined) return defaultTimeout(node);
+  if (stated === null) return null;
+  if (typeof stated === "number" && Number.isFinite(stated) && stated > 0) return stated;
+  throw new TypeError(`timeoutMs must be a positive number of milliseconds or null`);
+}
+
+/** How long a worker may be busy with the node: a question is built as quickly as other work. */
+export function workTimeout(node: NodeDefinition, timeoutMs: number | null): number | null {
+  if (node.kind !== "checkpoint" && node.kind !== "wait") return timeoutMs;
+  return WORK_TIMEOUT_MS;
+}
+
+function defaultTimeout(node: NodeDefinition): number | null {
+  if (node.kind === "wait") return null;
+  return node.kind === "checkpoint" ? ANSWER_TIMEOUT_MS : WORK_TIMEOUT_MS;
+}

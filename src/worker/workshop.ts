@@ -1,0 +1,197 @@
+import type { Resolve } from "../gen/piworkflows/worker/v1/bootstrap_pb.ts";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Reason } from "../gen/piworkflows/common/v1/error_pb.ts";
+import type { LoadFailedSchema, ResolvedSchema } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { describeError } from "../workflow/describe-error.ts";
+import { toJson } from "../workflow/json.ts";
+import type { Workflow } from "../workflow/define-workflow.ts";
+import { loadDefinition, verifySources } from "./definition/load.ts";
+import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
+import { RunState } from "./engine/run-state.ts";
+import { timeoutOf, workTimeout } from "./engine/timeout.ts";
+import { wireGraph, wireProblem, wireSource } from "./to-wire.ts";
+
+export type LoadFailure = MessageInitShape<typeof LoadFailedSchema>;
+
+/** Thrown when a workflow cannot be loaded or takes no such input. */
+export class CannotLoad extends Error {
+  override readonly name = "CannotLoad";
+  readonly failure: LoadFailure;
+
+  constructor(failure: LoadFailure) {
+    super(failure.message ?? "");
+    this.failure = failure;
+  }
+}
+
+export interface Files {
+  readonly workflowPath: string;
+  readonly projectDir: string;
+  readonly cacheDir: string;
+}
+
+export interface Recorded {
+  readonly sources: readonly SourceRecord[];
+  /** Bytes to run instead of the disk's, by digest. */
+  readonly bytes?: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Holds the one workflow that this process ever loads. */
+export class Workshop {
+  #files: Files | undefined;
+  #loaded: LoadedDefinition | undefined;
+  #fresh: SourceRecord[] = [];
+
+  /** Loads the file, or checks that what was loaded before is still what is on disk. */
+  async load(files: Files, recorded?: Recorded): Promise<LoadedDefinition> {
+    if (this.#loaded !== undefined) return await this.#reuse(files, this.#loaded, recorded);
+    enter(files.projectDir);
+    const loaded = await loadDefinition({
+      entryPath: files.workflowPath,
+      projectDir: files.projectDir,
+      cacheDir: files.cacheDir,
+      ...(recorded === undefined ? {} : { recorded: recorded.sources }),
+      ...(recorded?.bytes === undefined ? {} : { recordedBytes: lookup(recorded.bytes) }),
+      onSource: (source) => this.#fresh.push(source),
+    });
+    this.#files = files;
+    this.#loaded = loaded;
+    return loaded;
+  }
+
+  /** Files that were loaded since it was last asked and are not recorded yet. */
+  takeNewSources(recorded: ReadonlySet<string>): SourceRecord[] {
+    const fresh = this.#fresh.filter(({ path }) => !recorded.has(path));
+    this.#fresh = [];
+    return fresh;
+  }
+
+  async #reuse(
+    files: Files,
+    loaded: LoadedDefinition,
+    recorded: Recorded | undefined,
+  ): Promise<LoadedDefinition> {
+    const same =
+      this.#files?.workflowPath === files.workflowPath &&
+      this.#files.projectDir === files.projectDir &&
+      recorded?.bytes === undefined;
+    const changed = same ? await verifySources(loaded.sources) : [{ path: files.workflowPath }];
+    if (changed.length === 0) return loaded;
+    throw new CannotLoad({
+      reason: Reason.SOURCE_CHANGED,
+      message: "what this worker has loaded is not what is asked for now",
+      files: changed.map(({ path }) => path),
+    });
+  }
+}
+
+/** Compares all recorded sources with the disk, before anything of them is evaluated. */
+export async function requireUnchanged(sources: readonly SourceRecord[]): Promise<void> {
+  const changed = await verifySources(sources);
+  if (changed.length === 0) return;
+  const files = changed.map(({ path }) => path);
+  throw new CannotLoad({
+    reason: Reason.SOURCE_CHANGED,
+    message: `${files.length} recorded source file(s) differ from the ones on disk`,
+    files,
+  });
+}
+
+/** The workflow of a load, or all that is wrong with it. */
+export function requireSound(loaded: LoadedDefinition): {
+  readonly workflow: Workflow;
+  readonly graph: Workflow["graph"];
+} {
+  const { workflow, graph, problems, warnings } = loaded;
+  if (workflow !== undefined && graph !== undefined && problems.length === 0)
+    return { workflow, graph };
+  throw new CannotLoad({
+    reason: Reason.WORKFLOW_INVALID,
+    message: `the workflow file has ${problems.length} problem(s)`,
+    problems: problems.map(wireProblem),
+    warnings: warnings.map(wireProblem),
+  });
+}
+
+/** Answers `resolve`: what the file holds, and what it makes of the input. */
+export async function resolve(
+  workshop: Workshop,
+  order: Resolve,
+): Promise<MessageInitShape<typeof ResolvedSchema>> {
+  const loaded = await workshop.load(order);
+  const { workflow, graph } = requireSound(loaded);
+  const sources = loaded.sources.map(wireSource);
+  const warnings = loaded.warnings.map(wireProblem);
+  const base = { sources, graph: wireGraph(graph), warnings };
+  if (order.inputJson.length === 0) return base;
+  const inputJson = acceptInput(workflow, Buffer.from(order.inputJson).toString());
+  const title = titleOf(workflow, JSON.parse(inputJson) as unknown);
+  const firstMs = firstTimeout(workflow, order, inputJson);
+  return {
+    ...base,
+    inputJson: Buffer.from(inputJson),
+    title,
+    ...(firstMs === null ? {} : { firstTimeoutMs: BigInt(Math.ceil(firstMs)) }),
+  };
+}
+
+function acceptInput(workflow: Workflow, inputJson: string): string {
+  const given = JSON.parse(inputJson) as unknown;
+  try {
+    const accepted = workflow.input === undefined ? given : workflow.input(given);
+    if (isPromise(accepted)) throw new TypeError("`input` must not be async");
+    return JSON.stringify(toJson(accepted, "input"));
+  } catch (thrown) {
+    const { message } = describeError(thrown);
+    throw new CannotLoad({
+      reason: Reason.INPUT_INVALID,
+      message: `workflow ${workflow.name} refuses the input: ${message}`,
+    });
+  }
+}
+
+function titleOf(workflow: Workflow, input: unknown): string {
+  const { title } = workflow;
+  if (typeof title !== "function") return title ?? "";
+  try {
+    return title({ input }) ?? "";
+  } catch {
+    // A title is a nicety: a run is not refused for it, it is shown by its name.
+    return "";
+  }
+}
+
+/** The first node's limit, which the host needs before the worker can propose anything. */
+function firstTimeout(workflow: Workflow, order: Resolve, inputJson: string): number | null {
+  const node = workflow.nodes[workflow.graph.startAt];
+  if (node === undefined) return null;
+  const { name } = workflow;
+  const state = new RunState({ runId: "", workflow: name, projectDir: order.projectDir }, inputJson);
+  try {
+    const context = state.context({ visit: 1, attempt: 1 }, new AbortController().signal);
+    return workTimeout(node, timeoutOf(node, context));
+  } catch {
+    // The attempt itself will fail with this error; here it only means "no limit known".
+    return null;
+  }
+}
+
+function enter(projectDir: string): void {
+  try {
+    process.chdir(projectDir);
+  } catch (thrown) {
+    throw new CannotLoad({
+      reason: Reason.WORKFLOW_INVALID,
+      message: `the project directory ${projectDir} cannot be entered: ${describeError(thrown).message}`,
+      problems: [{ message: "the project directory cannot be entered", file: projectDir }],
+    });
+  }
+}
+
+function lookup(bytes: ReadonlyMap<string, Uint8Array>): (digest: string) => Uint8Array | undefined {
+  return (digest) => bytes.get(digest);
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value;
+}
