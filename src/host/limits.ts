@@ -13,6 +13,28 @@ export const VALUE_BYTES_MAX = 8 * MIB;
 export const INLINE_VALUE_BYTES_MAX = 8 * KIB;
 /** A client that opens more waits for its own streams to end. */
 export const STREAMS_PER_CONNECTION_MAX = 64;
+/** Connections at once; more are dropped, so that a flood does not use up the host's files. */
+export const CONNECTIONS_MAX = 1_000;
+/** A connection that has asked nothing for so long was not opened to ask something. */
+export const FIRST_CALL_DEADLINE_MS = 10_000;
+/** Connections the system holds for a host that is busy. */
+export const LISTEN_BACKLOG = 511;
+/** A reply: the largest value in its most wasteful encoding that clients still read. */
+export const RESPONSE_BYTES_MAX = 32 * MIB;
+/** Values are nested up to 500 levels, each of which takes three on the wire. */
+export const WIRE_DEPTH_MAX = 2_000;
+/** What open streams and idle connections get to end by themselves when the host stops. */
+export const DRAIN_GRACE_MS = 150;
+/** A watcher is sent at most so many states: eyes and terminals need no more. */
+export const WATCH_INTERVAL_MS = 50;
+/** What is no event (progress, output, a blocked loop) is looked at so often. */
+export const WATCH_POLL_MS = 1_000;
+/** Paths, in UTF-8 bytes; what Linux takes. */
+export const PATH_BYTES_MAX = 4_096;
+/** The files a host lives by are compared so often with the ones it opened. */
+export const IDENTITY_CHECK_MS = 5_000;
+/** A longer answer schema is compiled for longer than a person waits. */
+export const SCHEMA_BYTES_MAX = 256 * KIB;
 /** Names, ids, keys and client names, in UTF-8 bytes. */
 export const NAME_BYTES_MAX = 256;
 /** The shortest id prefix that is looked up. */
@@ -21,6 +43,8 @@ export const ID_PREFIX_CHARS_MIN = 4;
 export const NOTE_BYTES_MAX = 1 * KIB;
 /** Text in views; the whole is behind an id. */
 export const VIEW_TEXT_CHARS_MAX = 4 * KIB;
+/** Message and stack of an error, each: what is longer is a payload and not an explanation. */
+export const FAILURE_TEXT_CHARS_MAX = 16 * KIB;
 /** Attempts in one view of a run. */
 export const VIEW_ATTEMPTS_MAX = 200;
 /** One update of a node. */
