@@ -9,6 +9,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import { hasProc, psTable, psTagged } from "./process-table-ps.ts";
 import type { ProcessRow } from "./process-table-ps.ts";
 
+export type { ProcessRow } from "./process-table-ps.ts";
+
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, as the platform tells it; only ever compared. */
@@ -43,6 +45,11 @@ export function stateOf(pid: number): string | undefined {
   return readRow(pid)?.state;
 }
 
+/** When a process started, also of one that has ended and whose parent has not noticed. */
+export function startTimeOf(pid: number): string | undefined {
+  return readRow(pid)?.startTime;
+}
+
 /** Processor time a process has used so far; absent when there is none. */
 export function cpuMsOf(pid: number): number | undefined {
   return readRow(pid)?.cpuMs;
@@ -55,9 +62,14 @@ export function groupOf(pid: number): number | undefined {
 
 /** Living members of a process group; zombies do not count. */
 export function groupMembers(pgid: number): readonly number[] {
-  return readTable()
-    .filter((row) => row.pgid === pgid && lives(row))
+  return livingProcesses()
+    .filter((row) => row.pgid === pgid)
     .map((row) => row.pid);
+}
+
+/** All living processes; zombies do not count. */
+export function livingProcesses(): readonly ProcessRow[] {
+  return readTable().filter(lives);
 }
 
 /** Living processes whose environment carries exactly this tag, or one that continues it with a dot. */

@@ -1,0 +1,282 @@
+/**
+ * Keeps workers ready before anybody needs them, and hands them out.
+ *
+ * All of it is one function, `#settle`, that is called after whatever happened
+ * and does what is now possible: serve who waits, start what is missing, load
+ * what was used last.
+ */
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Intent } from "./exit-reason.ts";
+import { SpawnFailed } from "./supervised-worker.ts";
+import type { SupervisedWorker, WantedWorkflow } from "./supervised-worker.ts";
+import type { WorkerProcess } from "./worker-process.ts";
+
+export interface PoolOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Spares wanted. */
+  readonly spares: number;
+  /** Age at which a spare is replaced. */
+  readonly spareMs: number;
+  /** With so many workers busy no spare is started: it would only take time from them. */
+  readonly capacity: number;
+  /** Processes that may start at the same time. */
+  readonly startsMax: number;
+  readonly cacheDir: string;
+  readonly spawn: () => WorkerProcess;
+}
+
+interface Waiter {
+  readonly want: WantedWorkflow;
+  readonly resolve: (worker: SupervisedWorker) => void;
+  readonly reject: (error: SpawnFailed) => void;
+}
+
+/** A worker that nobody has taken yet. */
+interface Idle {
+  /** Started because somebody waited, who is told when it fails. */
+  readonly demanded: boolean;
+  /** When it is too old to be used. */
+  expiry?: Timer;
+}
+
+/** Pause after a spare that was useless before anybody took it; doubled with each further one. */
+const RESPAWN_MS_MIN = 1_000;
+const RESPAWN_MS_MAX = 60_000;
+const LAST_WORDS_BYTES = 2_048;
+
+export class WarmPool {
+  readonly #options: PoolOptions;
+  #phase: "new" | "open" | "closed" = "new";
+  readonly #waiters: Waiter[] = [];
+  readonly #idle = new Map<WorkerProcess, Idle>();
+  /** Discarded and not gone yet. */
+  readonly #leaving = new Set<WorkerProcess>();
+  #busy = 0;
+  #remembered: WantedWorkflow | undefined;
+  /** What printed, failed or died when it was loaded ahead, and when to try it again. */
+  readonly #unloadable = new Map<string, number>();
+  #useless = 0;
+  #respawn: Timer | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    this.#phase = "open";
+    this.#settle();
+  }
+
+  /** Takes nothing new, refuses who waits, ends the spares. */
+  close(): void {
+    this.#phase = "closed";
+    this.#respawn?.cancel();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(stopping());
+    for (const worker of this.#idle.keys()) this.#discard(worker, UNNEEDED);
+  }
+
+  /** A worker that has loaded the workflow, else one that has run nothing. */
+  async acquire(want: WantedWorkflow): Promise<SupervisedWorker> {
+    if (this.#phase === "closed") throw stopping();
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ want, resolve, reject });
+      this.#settle();
+    });
+  }
+
+  /** The workflow to have loaded in one of the spares. */
+  remember(want: WantedWorkflow): void {
+    this.#remembered = want;
+    this.#settle();
+  }
+
+  ready(worker: WorkerProcess): void {
+    const idle = this.#idle.get(worker);
+    if (idle === undefined) return;
+    const { clock, spareMs } = this.#options;
+    idle.expiry = clock.after(spareMs, () => {
+      this.#discard(worker, TOO_OLD);
+      this.#settle();
+    });
+    this.#settle();
+  }
+
+  preloaded(worker: WorkerProcess, failure: string | undefined): void {
+    if (failure !== undefined && this.#idle.has(worker)) {
+      this.#blame(worker);
+      this.#discard(worker, { cause: "killed", words: `could not load ahead: ${failure}` });
+    }
+    this.#settle();
+  }
+
+  /** A spare that prints is no longer one that has run nothing. One that still starts may complain. */
+  output(worker: WorkerProcess): void {
+    if (!this.#idle.has(worker) || worker.state === "starting") return;
+    this.#blame(worker);
+    this.#discard(worker, PRINTED);
+    this.#settle();
+  }
+
+  ended(worker: WorkerProcess): void {
+    const idle = this.#idle.get(worker);
+    if (idle !== undefined) this.#lost(worker, idle);
+    else if (!this.#leaving.delete(worker)) this.#busy -= 1;
+    this.#settle();
+  }
+
+  /** It ended, and nobody here wanted it to. */
+  #lost(worker: WorkerProcess, { demanded }: Idle): void {
+    this.#forget(worker);
+    this.#blame(worker);
+    const cause = worker.exit?.cause ?? "exit";
+    const reason = worker.exit?.reason ?? "";
+    const tail = worker.outputTail(LAST_WORDS_BYTES).trim();
+    const said = tail === "" ? "it printed nothing" : `it printed: ${tail}`;
+    // What an author's module prints is the author's business and stays out of the log.
+    const shown = worker.preloadedFor === undefined ? { said } : {};
+    this.#options.log.warn("spare.lost", { worker: worker.id, cause, reason, ...shown });
+    if (!demanded) return;
+    const error = new SpawnFailed(cause, `a worker could not be started: ${reason}; ${said}`);
+    this.#waiters.shift()?.reject(error);
+  }
+
+  #discard(worker: WorkerProcess, intent: Intent): void {
+    if (!this.#idle.has(worker)) return;
+    this.#forget(worker);
+    this.#leaving.add(worker);
+    worker.destroy(intent);
+  }
+
+  #forget(worker: WorkerProcess): void {
+    this.#idle.get(worker)?.expiry?.cancel();
+    this.#idle.delete(worker);
+  }
+
+  #settle(): void {
+    if (this.#phase !== "open") return;
+    this.#serve();
+    this.#start();
+    this.#loadAhead();
+  }
+
+  /** Serves in order; who has to wait for a load does not hold up those behind. */
+  #serve(): void {
+    for (const waiter of this.#waiters.slice()) {
+      const worker = this.#match(waiter.want);
+      if (worker === undefined || worker.loading) continue;
+      this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+      this.#forget(worker);
+      this.#busy += 1;
+      this.#useless = 0;
+      worker.take();
+      waiter.resolve(worker);
+    }
+  }
+
+  /** One that has loaded it, or will have in a moment; else one that has run nothing. */
+  #match(want: WantedWorkflow): WorkerProcess | undefined {
+    const usable = this.#usable().filter((worker) => worker.state !== "starting");
+    return (
+      usable.find((worker) => isFor(worker, want)) ??
+      usable.find((worker) => worker.preloadedFor === undefined)
+    );
+  }
+
+  #usable(): readonly WorkerProcess[] {
+    return [...this.#idle.keys()].filter((worker) => !worker.isEnding);
+  }
+
+  #start(): void {
+    for (;;) {
+      const idle = this.#usable();
+      const starting = idle.filter((worker) => worker.state === "starting").length;
+      if (starting >= this.#options.startsMax) return;
+      const unserved = this.#waiters.filter(({ want }) => this.#match(want) === undefined).length;
+      const demanded = unserved > starting;
+      if (!demanded && idle.length - unserved >= this.#sparesWanted()) return;
+      const worker = this.#spawn(demanded);
+      if (worker === undefined) return;
+      this.#idle.set(worker, { demanded });
+    }
+  }
+
+  #spawn(demanded: boolean): WorkerProcess | undefined {
+    try {
+      return this.#options.spawn();
+    } catch (error) {
+      // Out of memory, processes or descriptors: not the host's end, and perhaps gone in a second.
+      this.#holdOff();
+      this.#options.log.error("worker.not_spawned", { error });
+      const message = `a worker could not be started: ${String(error)}`;
+      if (demanded) this.#waiters.shift()?.reject(new SpawnFailed("spawn", message));
+      return undefined;
+    }
+  }
+
+  #sparesWanted(): number {
+    const exhausted = this.#busy >= this.#options.capacity;
+    return exhausted || this.#respawn !== undefined ? 0 : this.#options.spares;
+  }
+
+  #loadAhead(): void {
+    const want = this.#remembered;
+    if (want === undefined || this.#waiters.length > 0 || this.#isUnloadable(want)) return;
+    const idle = this.#usable();
+    if (idle.some((worker) => isFor(worker, want))) return;
+    const blank = idle.find(
+      (worker) => worker.state === "spare" && worker.preloadedFor === undefined,
+    );
+    if (blank === undefined) return;
+    for (const worker of idle) {
+      if (worker.preloadedFor !== undefined) this.#discard(worker, FORGOTTEN);
+    }
+    blank.preload(want, this.#options.cacheDir);
+  }
+
+  /** Remembers what made it useless, so that its successor is not made useless at once. */
+  #blame(worker: WorkerProcess): void {
+    if (worker.preloadedFor === undefined) {
+      this.#holdOff();
+      return;
+    }
+    const until = this.#options.clock.monotonic() + this.#options.spareMs;
+    this.#unloadable.set(keyOf(worker.preloadedFor), until);
+  }
+
+  #isUnloadable(want: WantedWorkflow): boolean {
+    const now = this.#options.clock.monotonic();
+    for (const [key, until] of this.#unloadable) {
+      if (until <= now) this.#unloadable.delete(key);
+    }
+    return this.#unloadable.has(keyOf(want));
+  }
+
+  #holdOff(): void {
+    const delayMs = Math.min(RESPAWN_MS_MIN * 2 ** this.#useless, RESPAWN_MS_MAX);
+    this.#useless += 1;
+    this.#respawn?.cancel();
+    this.#respawn = this.#options.clock.after(delayMs, () => {
+      this.#respawn = undefined;
+      this.#settle();
+    });
+  }
+}
+
+const UNNEEDED: Intent = { cause: "killed", words: "not needed any more" };
+const TOO_OLD: Intent = { cause: "killed", words: "waited too long to be used" };
+const FORGOTTEN: Intent = { cause: "killed", words: "another workflow was used since" };
+const PRINTED: Intent = { cause: "killed", words: "printed before it was used" };
+
+function stopping(): SpawnFailed {
+  return new SpawnFailed("stopping", "the host is stopping");
+}
+
+function isFor(worker: WorkerProcess, want: WantedWorkflow): boolean {
+  return worker.preloadedFor !== undefined && keyOf(worker.preloadedFor) === keyOf(want);
+}
+
+function keyOf({ workflowPath, projectDir }: WantedWorkflow): string {
+  return `${projectDir}\0${workflowPath}`;
+}
