@@ -40,6 +40,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/records.ts",
     "src/host/lifecycle",
     "src/platform",
+    "type:src/host/context.ts",
     "type:src/host/store",
   ],
   "src/host/handlers": [
@@ -50,9 +51,26 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/records.ts",
     "src/host/operations",
     "type:src/host/lifecycle",
+    "type:src/host/store",
     "type:src/host/supervisor",
     "type:src/host/scheduler.ts",
+    "type:src/platform/clock.ts",
     "@connectrpc/connect",
+    "@bufbuild/protobuf",
+  ],
+  // One worker's stream and the operations it asks for: the only place where both are known.
+  "src/host/activation": [
+    "src/gen",
+    "src/platform",
+    "src/host/errors.ts",
+    "src/host/limits.ts",
+    "src/host/records.ts",
+    "src/host/operations",
+    "src/host/handlers",
+    "type:src/host/context.ts",
+    "type:src/host/lifecycle",
+    "type:src/host/store",
+    "type:src/host/supervisor",
     "@bufbuild/protobuf",
   ],
   "src/host/supervisor": [
@@ -90,13 +108,13 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/host/store",
     "type:src/host/supervisor",
   ],
-  "src/host/server.ts": ["src/host", "src/platform", "@connectrpc/connect-node", "node:*"],
-  "src/host/instance.ts": ["src/host", "src/platform", "@connectrpc/connect-node", "node:*"],
-  "src/host/host.ts": ["src/host", "src/platform", "@connectrpc/connect-node", "node:*"],
-  "src/host/main.ts": ["src/host", "src/platform", "@connectrpc/connect-node", "node:*"],
+  "src/host/server.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
+  "src/host/instance.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
+  "src/host/host.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
+  "src/host/main.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
 
   "src/worker/nodes": ["src/workflow", "src/platform", "node:*"],
-  "src/worker/definition": ["src/workflow", "src/platform", "node:*"],
+  "src/worker/definition": ["src/workflow", "src/platform", "es-module-lexer", "esbuild", "node:*"],
   "src/worker/engine": [
     "src/workflow",
     "src/platform",
@@ -105,7 +123,16 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "node:timers/promises",
   ],
   // The files beside the folders hold the stream to the host; they alone know the protocol.
-  "src/worker": ["src/gen", "src/client", "src/platform", "@connectrpc/*", "@bufbuild/protobuf"],
+  "src/worker": [
+    "src/workflow",
+    "src/gen",
+    "src/client",
+    "src/platform",
+    "@connectrpc/*",
+    "@bufbuild/protobuf",
+    "node:fs",
+    "node:worker_threads",
+  ],
 
   "src/cli": [
     "src/client",
