@@ -22,13 +22,18 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
   "src/host/errors.ts": [],
   "src/host/limits.ts": [],
+  "src/host/context.ts": ["type:src/host/store", "type:src/platform"],
+  "src/host/answer-schema.ts": ["src/host/errors.ts", "src/host/limits.ts", "node:vm", "ajv"],
   "src/host/lifecycle": ["src/host/errors.ts"],
   "src/host/records.ts": ["type:src/host/lifecycle"],
+  "src/host/context.ts": ["type:src/host/store", "type:src/platform"],
   "src/host/store": [
     "src/host/errors.ts",
     "src/host/records.ts",
     "src/host/limits.ts",
+    "src/platform",
     "type:src/host/lifecycle",
+    "type:src/host/context.ts",
     "better-sqlite3",
     "node:fs",
     "node:path",
@@ -42,6 +47,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform",
     "type:src/host/context.ts",
     "type:src/host/store",
+    // The doors are how an operation asks for a transaction; the rest of the store is handed in.
+    "src/host/store/doors.ts",
   ],
   "src/host/handlers": [
     "src/gen",
