@@ -2,10 +2,7 @@
 -- another digest is refused before any write (state.md, "Tables").
 -- Times are milliseconds since 1970 unless a column says otherwise.
 
-CREATE TABLE meta (
-  key TEXT PRIMARY KEY,
-  value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE host_epochs (
   epoch INTEGER PRIMARY KEY,
@@ -74,6 +71,8 @@ CREATE INDEX runs_active ON runs (status, position)
 CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX runs_by_project ON runs (project_dir, position);
+CREATE INDEX runs_input_blob ON runs (input_blob) WHERE input_blob IS NOT NULL;
+CREATE INDEX runs_result_blob ON runs (result_blob) WHERE result_blob IS NOT NULL;
 
 CREATE TABLE run_sources (
   run_id TEXT NOT NULL REFERENCES runs (run_id) ON DELETE CASCADE,
@@ -179,6 +178,12 @@ CREATE TABLE interactions (
 CREATE UNIQUE INDEX interactions_one_open ON interactions (run_id) WHERE status = 'pending';
 CREATE INDEX interactions_due ON interactions (deadline_at)
   WHERE status = 'pending' AND deadline_at IS NOT NULL;
+CREATE INDEX interactions_by_run ON interactions (run_id);
+CREATE INDEX interactions_by_attempt ON interactions (attempt_id);
+CREATE INDEX interactions_request_blob ON interactions (request_blob)
+  WHERE request_blob IS NOT NULL;
+CREATE INDEX interactions_schema_blob ON interactions (schema_blob) WHERE schema_blob IS NOT NULL;
+CREATE INDEX interactions_answer_blob ON interactions (answer_blob) WHERE answer_blob IS NOT NULL;
 
 CREATE TABLE timers (
   timer_id TEXT PRIMARY KEY,
@@ -193,6 +198,8 @@ CREATE TABLE timers (
 ) STRICT;
 CREATE UNIQUE INDEX timers_one_open ON timers (run_id) WHERE status = 'pending';
 CREATE INDEX timers_due ON timers (due_at) WHERE status = 'pending';
+CREATE INDEX timers_by_run ON timers (run_id);
+CREATE INDEX timers_by_attempt ON timers (attempt_id);
 
 CREATE TABLE effects (
   effect_id TEXT PRIMARY KEY,
@@ -214,6 +221,7 @@ CREATE TABLE effects (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX effects_by_run ON effects (run_id);
+CREATE INDEX effects_receipt_blob ON effects (receipt_blob) WHERE receipt_blob IS NOT NULL;
 CREATE INDEX effects_unsettled ON effects (status, run_id)
   WHERE status IN ('pending', 'applying', 'ambiguous');
 
@@ -254,38 +262,30 @@ CREATE TABLE events (
 ) STRICT;
 
 -- Runs that prune is deleting; only their events may go.
-CREATE TABLE pruned_runs (
-  run_id TEXT PRIMARY KEY
-) STRICT, WITHOUT ROWID;
+CREATE TABLE pruned_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER events_have_no_gap BEFORE INSERT ON events
+WHEN NEW.revision <> 1 + (SELECT coalesce(max(revision), 0) FROM events WHERE run_id = NEW.run_id)
+BEGIN SELECT RAISE (ABORT, 'events of a run are numbered without gaps'); END;
 
 CREATE TRIGGER events_never_change BEFORE UPDATE ON events
-BEGIN
-  SELECT RAISE (ABORT, 'events are immutable');
-END;
+BEGIN SELECT RAISE (ABORT, 'events are immutable'); END;
 
 CREATE TRIGGER events_go_only_by_prune BEFORE DELETE ON events
 WHEN NOT EXISTS (SELECT 1 FROM pruned_runs WHERE run_id = OLD.run_id)
-BEGIN
-  SELECT RAISE (ABORT, 'events are deleted by prune only');
-END;
+BEGIN SELECT RAISE (ABORT, 'events are deleted by prune only'); END;
 
 CREATE TRIGGER runs_stay_terminal BEFORE UPDATE OF status ON runs
 WHEN OLD.status IN ('completed', 'failed', 'timed_out', 'cancelled') AND NEW.status <> OLD.status
-BEGIN
-  SELECT RAISE (ABORT, 'a terminal run stays terminal');
-END;
+BEGIN SELECT RAISE (ABORT, 'a terminal run stays terminal'); END;
 
 CREATE TRIGGER runs_grow_only BEFORE UPDATE ON runs
 WHEN NEW.revision < OLD.revision OR NEW.generation < OLD.generation OR NEW.boundary < OLD.boundary
-BEGIN
-  SELECT RAISE (ABORT, 'revision, generation and boundary never shrink');
-END;
+BEGIN SELECT RAISE (ABORT, 'revision, generation and boundary never shrink'); END;
 
 CREATE TRIGGER attempts_stay_closed BEFORE UPDATE OF status ON attempts
 WHEN OLD.finished_at IS NOT NULL AND NEW.status <> OLD.status
-BEGIN
-  SELECT RAISE (ABORT, 'a closed attempt stays closed');
-END;
+BEGIN SELECT RAISE (ABORT, 'a closed attempt stays closed'); END;
 
 CREATE TRIGGER runs_end_clean BEFORE UPDATE OF status ON runs
 WHEN NEW.status IN ('completed', 'failed', 'timed_out', 'cancelled') AND OLD.status <> NEW.status
@@ -294,6 +294,4 @@ WHEN NEW.status IN ('completed', 'failed', 'timed_out', 'cancelled') AND OLD.sta
     OR EXISTS (SELECT 1 FROM interactions WHERE run_id = NEW.run_id AND status = 'pending')
     OR EXISTS (SELECT 1 FROM timers WHERE run_id = NEW.run_id AND status = 'pending')
     OR EXISTS (SELECT 1 FROM effects WHERE run_id = NEW.run_id AND status IN ('pending', 'applying')))
-BEGIN
-  SELECT RAISE (ABORT, 'a terminal run leaves nothing open');
-END;
+BEGIN SELECT RAISE (ABORT, 'a terminal run leaves nothing open'); END;

@@ -37,6 +37,7 @@ export interface Reader {
     /** When the next queued run that is not yet due becomes so. */
     nextAvailableAt(now: number): number | undefined;
     withStatus(status: RunStatus, afterPosition: number, limit: number): RunRecord[];
+    /** Whether any run is queued, starting or running. */
     hasActive(): boolean;
     /** Terminal runs that ended before the instant, oldest first. */
     finishedBefore(instant: number, limit: number): RunRecord[];
@@ -183,7 +184,7 @@ export interface Tx extends Reader {
     value(json: string): ValueRef;
     epoch(epoch: HostEpochRecord): void;
     epochEnded(epoch: number, at: number): void;
-    /** Deletes a terminal run with all that belongs to it; its command rows stay. */
+    /** Deletes a terminal run with all that only it refers to; its command rows stay. */
     prunedRun(runId: string): void;
   };
   /** Runs after COMMIT, in order; never when the write was refused or undone. */

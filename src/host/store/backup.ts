@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, openSync, rmSync } from "node:fs";
+import type Database from "better-sqlite3";
+import { HostError } from "../errors.ts";
+
+export interface BackupReport {
+  readonly bytes: number;
+  /** SHA-256 of the copy, in hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * Copies the database to a file that must not exist yet, readable by its owner
+ * only. Writes go on meanwhile and are in the copy. What fails leaves no file.
+ *
+ * The digest is read from the copy: our own database may never be opened by
+ * other means than SQLite, since closing it again would drop SQLite's locks.
+ */
+export async function backUp(db: Database.Database, path: string): Promise<BackupReport> {
+  reserve(path);
+  try {
+    await db.backup(path);
+    return await digestOf(path);
+  } catch (error) {
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    throw error;
+  }
+}
+
+function reserve(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new HostError("REQUEST_INVALID", `a backup needs a new file: ${words}`);
+  }
+}
+
+async function digestOf(path: string): Promise<BackupReport> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, digest: hash.digest("hex") };
+}

@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const SCHEMA_NAME = "pi-workflows";
+export const SCHEMA_VERSION = 1;
+
+/** "piwf": tells our databases from everybody else's by their first hundred bytes. */
+export const APPLICATION_ID = 0x70697766;
+
+export interface Schema {
+  readonly ddl: string;
+  /** SHA-256 of the statements; comments and spaces do not count. */
+  readonly digest: string;
+}
+
+/** Reads the schema, which lies beside this module: in `src` as in the bundle. */
+export function readSchema(): Schema {
+  const ddl = readFileSync(join(import.meta.dirname, "schema.sql"), "utf8");
+  const statements = ddl
+    .replaceAll(/--[^\n]*/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return { ddl, digest: createHash("sha256").update(statements).digest("hex") };
+}

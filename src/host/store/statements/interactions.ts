@@ -1,0 +1,81 @@
+import type { InteractionRecord } from "../../records.ts";
+import type { InteractionFilter, Reader, Tx } from "../tx.ts";
+import type { Connection } from "./connection.ts";
+import { plain, Table, value } from "./table.ts";
+
+const interactions = new Table<InteractionRecord>("interactions", {
+  interactionId: plain("interaction_id"),
+  runId: plain("run_id"),
+  attemptId: plain("attempt_id"),
+  node: plain("node"),
+  visit: plain("visit"),
+  kind: plain("kind"),
+  status: plain("status"),
+  summary: plain("summary"),
+  request: value("request"),
+  schema: value("schema"),
+  answer: value("answer"),
+  answerDigest: plain("answer_digest"),
+  answeredBy: plain("answered_by"),
+  deadlineAt: plain("deadline_at"),
+  createdAt: plain("created_at"),
+  closedAt: plain("closed_at"),
+});
+
+/** A paused run's deadlines do not count. */
+const OF_WAITING_RUN = `EXISTS (SELECT 1 FROM runs
+  WHERE runs.run_id = interactions.run_id AND runs.status = 'waiting')`;
+
+/** `interactions`, reading. */
+export function interactionReader(connection: Connection): Reader["interactions"] {
+  const countPending = connection.number(
+    "SELECT count(*) FROM interactions WHERE status = 'pending'",
+  );
+  const nextDeadline = connection.number(
+    `SELECT min(deadline_at) FROM interactions
+     WHERE status = 'pending' AND deadline_at IS NOT NULL AND ${OF_WAITING_RUN}`,
+  );
+  return {
+    get: connection.one(interactions, "WHERE interaction_id = ?"),
+    open: connection.one(interactions, "WHERE run_id = ? AND status = 'pending'"),
+    ofAttempt: connection.one(
+      interactions,
+      "WHERE attempt_id = ? ORDER BY created_at DESC, interaction_id DESC LIMIT 1",
+    ),
+    idsByPrefix: connection.texts(
+      `SELECT interaction_id FROM interactions
+       WHERE interaction_id >= ?1 AND interaction_id < ?1 || '{' ORDER BY interaction_id LIMIT ?2`,
+    ),
+    page: (filter) => page(connection, filter),
+    countPending: () => countPending() ?? 0,
+    due: connection.many(
+      interactions,
+      `WHERE status = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= ?
+         AND ${OF_WAITING_RUN} ORDER BY deadline_at, interaction_id LIMIT ?`,
+    ),
+    nextDeadline,
+  };
+}
+
+function page(connection: Connection, filter: InteractionFilter): InteractionRecord[] {
+  const conditions = ["interaction_id > ?"];
+  if (filter.runId !== undefined) conditions.push("run_id = ?");
+  if (!filter.includeClosed) conditions.push("status = 'pending'");
+  return connection.select(
+    interactions,
+    `WHERE ${conditions.join(" AND ")} ORDER BY interaction_id LIMIT ?`,
+    [filter.after ?? "", ...(filter.runId === undefined ? [] : [filter.runId]), filter.limit],
+  );
+}
+
+/** `interactions`, writing. */
+export function interactionWriter(
+  connection: Connection,
+): Pick<Tx["put"], "interaction" | "interactionChange"> {
+  const update = connection.update(interactions, ["interaction_id"]);
+  const insert = connection.insert(interactions);
+  return {
+    interaction: (interaction) => insert(interaction),
+    interactionChange: (interactionId, change) => update(change, interactionId),
+  };
+}
