@@ -55,13 +55,6 @@ export function toJson(value: unknown, path: string): JsonValue {
   }
 }
 
-/** Makes a JSON value unchangeable all the way down, and returns it. */
-export function freezeJson<Value extends JsonValue>(value: Value): Value {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) freezeJson(member);
-  return Object.freeze(value);
-}
-
 /** Bytes of `text` in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;

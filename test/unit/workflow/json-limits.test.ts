@@ -3,7 +3,6 @@ import {
   JSON_BYTES_MAX,
   JSON_DEPTH_MAX,
   JsonValueError,
-  freezeJson,
   toJson,
   utf8Bytes,
 } from "../../../src/workflow/json.ts";
@@ -70,14 +69,6 @@ describe("a value without measure", () => {
     let value: unknown = ["x".repeat(2_000)];
     for (let level = 0; level < 60; level += 1) value = [value, value];
     expect(refusal(value).problem).toBe("too_large");
-  });
-});
-
-describe("freezeJson", () => {
-  test("makes a value unchangeable at every depth", () => {
-    const value = freezeJson(toJson({ a: [{ b: 1 }] }, "x"));
-    expect(() => Object.assign((value as { a: [object] }).a[0], { b: 2 })).toThrow(TypeError);
-    expect(() => (value as { a: number[] }).a.push(1)).toThrow(TypeError);
   });
 });
 

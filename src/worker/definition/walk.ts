@@ -1,0 +1,61 @@
+import { parse } from "es-module-lexer";
+import { importProblem, transformProblems } from "./problems.ts";
+import type { SourceProblem } from "./problems.ts";
+import { resolveLocal } from "./local-path.ts";
+import type { LoadSession, PreparedFile } from "./session.ts";
+import { SourceChangedError, packageRootOf } from "./sources.ts";
+
+/**
+ * Reads, hashes and transforms everything that the entry file reaches by static
+ * imports, all at once, before anything is evaluated. What is found wrong on the
+ * way is returned, of all files together.
+ */
+export async function walk(session: LoadSession): Promise<readonly SourceProblem[]> {
+  const problems: SourceProblem[] = [];
+  const begun = new Set<string>();
+  const isRecorded = (path: string): boolean => session.hasRecordedBytes(path);
+
+  async function visit(path: string): Promise<void> {
+    if (begun.has(path) || packageRootOf(path) !== undefined) return;
+    begun.add(path);
+    const file = await prepared(session, path, problems);
+    if (file?.format !== "module") return;
+    const next: string[] = [];
+    for (const specifier of staticImports(file)) {
+      const target = resolveLocal(specifier, path, isRecorded);
+      if (target.kind === "missing") problems.push(importProblem(file, specifier));
+      else if (target.kind === "file") next.push(target.path);
+    }
+    await Promise.all(next.map(visit));
+  }
+
+  await visit(session.entry);
+  return problems;
+}
+
+async function prepared(
+  session: LoadSession,
+  path: string,
+  problems: SourceProblem[],
+): Promise<PreparedFile | undefined> {
+  try {
+    return await session.prepare(path);
+  } catch (error) {
+    if (error instanceof SourceChangedError) throw error;
+    problems.push(...transformProblems(path, error));
+    return undefined;
+  }
+}
+
+/** What the evaluated code imports: imports of types alone are gone from it. */
+function staticImports({ code }: PreparedFile): readonly string[] {
+  try {
+    const [imports] = parse(code);
+    return imports.flatMap((found) =>
+      found.type === "static" || found.type === "reexport-star" ? [found.specifier] : [],
+    );
+  } catch {
+    // Node reports what it cannot parse, with its line.
+    return [];
+  }
+}
