@@ -35,6 +35,8 @@ export const PATH_BYTES_MAX = 4_096;
 export const IDENTITY_CHECK_MS = 5_000;
 /** A longer answer schema is compiled for longer than a person waits. */
 export const SCHEMA_BYTES_MAX = 256 * KIB;
+/** Compiling a schema or checking an answer stops the host for at most so long. */
+export const SCHEMA_CHECK_MS = 500;
 /** Names, ids, keys and client names, in UTF-8 bytes. */
 export const NAME_BYTES_MAX = 256;
 /** The shortest id prefix that is looked up. */
@@ -95,3 +97,5 @@ export const FINDINGS_MAX = 1_000;
 export const GRAPH_NODES_MAX = 2_000;
 /** Runs in priority order. */
 export const PRIORITY_ABS_MAX = 100;
+/** What a stopping host gives workers that are not acting outside; they lose nothing by it. */
+export const HOST_STOP_GRACE_MS = 100;

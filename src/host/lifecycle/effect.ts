@@ -20,13 +20,14 @@ export type EffectEvent =
 
 /**
  * A managed side effect (state.md, "Effects"). `lose` is an outcome nobody
- * knows: an idempotent effect goes back to `pending` under the same key, a manual
- * one, or one that is not tried again, is `ambiguous`. `reopen` is another try of
- * an idempotent effect whose last outcome the graph has already taken in, or a
- * person asking for a retry.
+ * knows: an idempotent effect goes back to `pending` under the same key; a manual
+ * one, or one that is not tried again, is `ambiguous`, also when it had been
+ * pending for another try that its run never made. `reopen` is another try of an
+ * effect whose last outcome the graph has already taken in, or a person asking
+ * for a retry.
  */
 export const effectLifecycle = defineLifecycle<EffectStatus, EffectEvent>("effect", {
-  pending: { begin: ["applying"], cancel: ["cancelled"] },
+  pending: { begin: ["applying"], lose: ["ambiguous"], cancel: ["cancelled"] },
   applying: {
     apply: ["applied"],
     reject: ["rejected"],

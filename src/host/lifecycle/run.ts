@@ -62,8 +62,4 @@ export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
   cancelled: {},
 });
 
-export type BlockReason =
-  | "source_changed"
-  | "effect_ambiguous"
-  | "effect_conflict"
-  | "no_progress";
+export type BlockReason = "source_changed" | "effect_ambiguous" | "effect_conflict" | "no_progress";

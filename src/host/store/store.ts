@@ -32,6 +32,14 @@ export interface StoreChange {
   readonly position: number;
 }
 
+export interface StoreSizes {
+  /** The database as it will be on disk once the log has been written back. */
+  readonly databaseBytes: number;
+  /** The part of it that nothing uses. */
+  readonly freeBytes: number;
+  readonly walBytes: number;
+}
+
 /** The one database of a state folder. Only the doors call `write`. */
 export interface Store {
   readonly reader: Reader;
@@ -46,7 +54,7 @@ export interface Store {
   write<T>(name: string, body: (tx: Tx) => T): Promise<T>;
   /** Calls the listener after each COMMIT with an event or progress; returns how to stop. */
   subscribe(listener: (change: StoreChange) => void): () => void;
-  sizes(): { readonly databaseBytes: number; readonly walBytes: number };
+  sizes(): StoreSizes;
   /** False when one of the open files is no longer the one at its path. */
   checkIdentity(): boolean;
   /** Copies the database to a new file while writes go on. */
@@ -121,9 +129,11 @@ class SqliteStore implements Store {
     return () => this.#listeners.delete(listener);
   }
 
-  sizes(): { readonly databaseBytes: number; readonly walBytes: number } {
+  sizes(): StoreSizes {
+    const pageBytes = this.#number("page_size");
     return {
-      databaseBytes: sizeOf(this.#options.path),
+      databaseBytes: pageBytes * this.#number("page_count"),
+      freeBytes: pageBytes * this.#number("freelist_count"),
       walBytes: sizeOf(`${this.#options.path}-wal`),
     };
   }
@@ -145,6 +155,10 @@ class SqliteStore implements Store {
     this.#commits.close();
     this.#listeners.clear();
     this.#db.close();
+  }
+
+  #number(pragma: string): number {
+    return Number(this.#db.pragma(pragma, { simple: true }));
   }
 
   #guardedFiles(): readonly string[] {

@@ -1,0 +1,97 @@
+import type { Instant, RunRecord } from "../records.ts";
+import { command, system } from "../store/doors.ts";
+import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { HostContext } from "../context.ts";
+import type { Reader } from "../store/tx.ts";
+import { commandFingerprint } from "./canonical.ts";
+
+/** Runs deleted in one transaction: no write waits noticeably for it. */
+const PRUNE_PAGE = 50;
+
+export interface PruneRequest {
+  /** Only runs that ended longer ago than this. */
+  readonly olderThanMs: number;
+  readonly dryRun: boolean;
+}
+
+export interface PruneReport {
+  /** Runs that were deleted, or would be. */
+  readonly runs: number;
+  /** Terminal runs of that age that stay. */
+  readonly protectedRuns: number;
+  /** Bytes given back to the file system or free for reuse; 0 in a dry run. */
+  readonly freedBytes: number;
+}
+
+/**
+ * Deletes terminal runs that ended long ago, with all their rows. A run stays
+ * while an effect of it is ambiguous, because a person must still say what
+ * happened, and while its worker is not confirmed gone. Receipts stay for ever.
+ *
+ * Works in pages of one transaction each and stores its receipt with the last,
+ * so that a repeat after a crash does the rest.
+ */
+export async function pruneRuns(
+  host: HostContext,
+  input: CommandInput,
+  request: PruneRequest,
+): Promise<CommandResult<PruneReport>> {
+  const { olderThanMs, dryRun } = request;
+  const fingerprint = commandFingerprint("Prune", { olderThanMs, dryRun });
+  const before = host.clock.now() - olderThanMs;
+  const isRepeat = host.store.reader.commands.get(input.key) !== undefined;
+  const report = isRepeat ? NOTHING : await pruneBefore(host, before, dryRun);
+  return command<PruneReport>(host, { command: input, method: "Prune", fingerprint }, () => ({
+    extra: report,
+  }));
+}
+
+async function pruneBefore(
+  host: HostContext,
+  before: Instant,
+  dryRun: boolean,
+): Promise<PruneReport> {
+  if (dryRun) return { ...count(host.store.reader, before), freedBytes: 0 };
+  const spaceBefore = usedBytes(host);
+  let runs = 0;
+  let protectedRuns = 0;
+  for (;;) {
+    const page = await prunePage(host, before, protectedRuns + PRUNE_PAGE);
+    runs += page.runs;
+    protectedRuns = page.protectedRuns;
+    if (page.runs === 0) break;
+  }
+  return { runs, protectedRuns, freedBytes: Math.max(0, spaceBefore - usedBytes(host)) };
+}
+
+type Counts = Omit<PruneReport, "freedBytes">;
+
+/** Deletes what may go among the oldest; those that stay remain at the head of the list. */
+function prunePage(host: HostContext, before: Instant, limit: number): Promise<Counts> {
+  return system(host, "prune", (tx) => {
+    const old = tx.runs.finishedBefore(before, limit);
+    const free = old.filter((run) => !isProtected(tx, run));
+    for (const run of free) tx.put.prunedRun(run.runId);
+    return { runs: free.length, protectedRuns: old.length - free.length };
+  });
+}
+
+function count(reader: Reader, before: Instant): Counts {
+  const old = reader.runs.finishedBefore(before, Number.MAX_SAFE_INTEGER);
+  const protectedRuns = old.filter((run) => isProtected(reader, run)).length;
+  return { runs: old.length - protectedRuns, protectedRuns };
+}
+
+function isProtected(reader: Reader, { runId }: RunRecord): boolean {
+  return (
+    reader.effects.unsettled(runId).length > 0 ||
+    reader.workers.ofRun(runId).some((worker) => worker.endedAt === undefined)
+  );
+}
+
+function usedBytes(host: HostContext): number {
+  const { databaseBytes, freeBytes } = host.store.sizes();
+  return databaseBytes - freeBytes;
+}
+
+const NOTHING: PruneReport = { runs: 0, protectedRuns: 0, freedBytes: 0 };

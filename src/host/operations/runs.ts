@@ -1,0 +1,173 @@
+import { HostError } from "../errors.ts";
+import {
+  GRAPH_NODES_MAX,
+  NAME_BYTES_MAX,
+  NOTE_BYTES_MAX,
+  PRIORITY_ABS_MAX,
+  VALUE_BYTES_MAX,
+} from "../limits.ts";
+import { newId, sha256Hex } from "../../platform/ids.ts";
+import type { GraphRecord, Instant, RunRecord, SourceWithContent } from "../records.ts";
+import { command } from "../store/doors.ts";
+import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { HostContext } from "../context.ts";
+import type { Tx } from "../store/tx.ts";
+import { cancel, pause } from "./run-control.ts";
+import { commandFingerprint } from "./canonical.ts";
+import { graphDigest } from "./graph.ts";
+import { resume } from "./resume.ts";
+import type { ResumeRequest } from "./resume.ts";
+import { requireBytes, storeSources, storeValue } from "./step.ts";
+import type { Step } from "./step.ts";
+
+export interface Admission {
+  /** Digest of the fields of the request that asked for it (commandFingerprint). */
+  readonly fingerprint: string;
+  /** Method the client called: StartRun or RestartRun. */
+  readonly method: "StartRun" | "RestartRun";
+  readonly workflow: string;
+  readonly workflowPath: string;
+  readonly projectDir: string;
+  /** Empty means the workflow's name. */
+  readonly title: string;
+  readonly graph: GraphRecord;
+  readonly sources: readonly SourceWithContent[];
+  /** The input as the workflow accepted it. */
+  readonly inputJson: string;
+  /** Earliest start; now by default. */
+  readonly notBefore?: Instant;
+  readonly priority: number;
+  readonly restartedFrom?: string;
+}
+
+/** Stores a new run and queues it. A repeat of the key gets the same run. */
+export function admitRun(
+  host: HostContext,
+  input: CommandInput,
+  admission: Admission,
+): Promise<CommandResult> {
+  const { method, fingerprint } = admission;
+  return command(host, { command: input, method, fingerprint }, (tx) => {
+    requireAdmissible(admission);
+    return { runId: putRun(tx, admission, host.clock.now()) };
+  });
+}
+
+export interface PauseRequest {
+  readonly runId: string;
+  /** Do not wait for an effect that is being applied. */
+  readonly now: boolean;
+}
+
+/**
+ * Stops a run at its present boundary. While an effect is being applied the
+ * request is only noted, and the next boundary lands in `paused`; with `now`
+ * its outcome is given up instead.
+ */
+export function pauseRun(
+  host: HostContext,
+  input: CommandInput,
+  { runId, now }: PauseRequest,
+): Promise<CommandResult> {
+  const fingerprint = commandFingerprint("PauseRun", { runId, now });
+  const request = { command: input, method: "PauseRun", fingerprint, runId };
+  return command(host, request, (tx, run) => {
+    pause(stepOf(host, tx, run), now);
+    return {};
+  });
+}
+
+/** Lets a paused or blocked run go on, or takes back a pause that was only requested. */
+export function resumeRun(
+  host: HostContext,
+  input: CommandInput,
+  { runId, ...wanted }: ResumeRequest & { readonly runId: string },
+): Promise<CommandResult> {
+  const { sourcePolicy } = wanted;
+  const fingerprint = commandFingerprint("ResumeRun", { runId, sourcePolicy });
+  const request = { command: input, method: "ResumeRun", fingerprint, runId };
+  return command(host, request, (tx, run) => {
+    resume(stepOf(host, tx, run), wanted);
+    return {};
+  });
+}
+
+export interface CancelRequest {
+  readonly runId: string;
+  /** Why, for the record. */
+  readonly note: string;
+}
+
+/** Ends a run that has not ended, with everything it left open, before its worker is stopped. */
+export function cancelRun(
+  host: HostContext,
+  input: CommandInput,
+  { runId, note }: CancelRequest,
+): Promise<CommandResult> {
+  const fingerprint = commandFingerprint("CancelRun", { runId, note });
+  const request = { command: input, method: "CancelRun", fingerprint, runId };
+  return command(host, request, (tx, run) => {
+    requireBytes(note, NOTE_BYTES_MAX, "the note");
+    cancel(stepOf(host, tx, run), note);
+    return {};
+  });
+}
+
+function putRun(tx: Tx, admission: Admission, at: Instant): string {
+  const { graph, inputJson, workflow, workflowPath, projectDir, priority } = admission;
+  const { restartedFrom } = admission;
+  const run: RunRecord = {
+    runId: newId("run"),
+    position: tx.runs.lastPosition() + 1,
+    workflow,
+    title: admission.title === "" ? workflow : admission.title,
+    workflowPath,
+    projectDir,
+    status: "queued",
+    pauseRequested: false,
+    revision: 1,
+    boundary: 0,
+    generation: 0,
+    priority,
+    availableAt: Math.max(at, admission.notBefore ?? at),
+    node: graph.startAt,
+    visit: 1,
+    steps: 1,
+    routing: false,
+    activation: "start",
+    useRecorded: false,
+    noProgress: 0,
+    graphDigest: graphDigest(graph),
+    input: storeValue(tx, inputJson, "the input"),
+    inputDigest: sha256Hex(inputJson),
+    createdAt: at,
+    updatedAt: at,
+    ...(restartedFrom === undefined ? {} : { restartedFrom }),
+  };
+  const { runId, revision } = run;
+  tx.put.run(run, graph);
+  storeSources({ tx, run, at }, admission.sources);
+  const data = { workflow, ...(restartedFrom === undefined ? {} : { restartedFrom }) };
+  tx.put.event({ runId, revision, kind: "admit", at, node: run.node, data });
+  return runId;
+}
+
+function requireAdmissible({ workflow, title, graph, inputJson, priority }: Admission): void {
+  requireBytes(workflow, NAME_BYTES_MAX, "the workflow's name");
+  requireBytes(title, NAME_BYTES_MAX, "the run's title");
+  requireBytes(inputJson, VALUE_BYTES_MAX, "the input");
+  if (!Number.isInteger(priority) || Math.abs(priority) > PRIORITY_ABS_MAX) {
+    const range = `${-PRIORITY_ABS_MAX} to ${PRIORITY_ABS_MAX}`;
+    throw new HostError("REQUEST_INVALID", `priority ${priority} is no whole number of ${range}`);
+  }
+  const actual = graph.nodes.length;
+  if (actual <= GRAPH_NODES_MAX) return;
+  const message = `the workflow has ${actual} nodes, at most ${GRAPH_NODES_MAX} are taken`;
+  throw new HostError("LIMIT_EXCEEDED", message, { limit: GRAPH_NODES_MAX, actual });
+}
+
+/** The run that the door has read; it refuses an unknown one itself. */
+function stepOf(host: HostContext, tx: Tx, run: RunRecord | undefined): Step {
+  if (run === undefined) throw new HostError("RUN_NOT_FOUND", "the command names no run");
+  return { tx, run, at: host.clock.now() };
+}
