@@ -1,5 +1,14 @@
 import { HostError } from "../errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
+import type { CommandRequest } from "../store/doors.ts";
+
+/** A client's command as every operation of one takes it: envelope, method and fingerprint. */
+export type AskedCommand = Omit<CommandRequest, "runId">;
+
+/** The same command, about a run if there is one; its receipt is looked up either way. */
+export function about(asked: AskedCommand, runId: string | undefined): CommandRequest {
+  return runId === undefined ? asked : { ...asked, runId };
+}
 
 /** JSON text with sorted keys and no spaces: equal values give equal texts. */
 export function canonicalJson(value: unknown): string {

@@ -3,11 +3,12 @@ import { effectLifecycle } from "../lifecycle/effect.ts";
 import { newId } from "../../platform/ids.ts";
 import type { AttemptRecord, ClaimProof, EffectPolicy, EffectRecord } from "../records.ts";
 import { claimed, command } from "../store/doors.ts";
-import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import { isCounted, requireRunning } from "./attempt-rows.ts";
 import { requireBoundary } from "./boundary.ts";
-import { commandFingerprint } from "./canonical.ts";
+import { about } from "./canonical.ts";
+import type { AskedCommand } from "./canonical.ts";
 import { applyingEffect } from "./effect-rows.ts";
 import { block, blockOnEffect } from "./interruption.ts";
 import { resolve } from "./resolve-effect.ts";
@@ -94,14 +95,11 @@ export interface ResolveRequest {
 /** A person says what became of an ambiguous effect. The last one queues its blocked run. */
 export function resolveEffect(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   { effectId, resolution, outputJson = "null" }: ResolveRequest,
 ): Promise<CommandResult> {
-  const fields = { effectId, resolution, outputJson };
-  const fingerprint = commandFingerprint("ResolveEffect", fields);
-  const request = { command: input, method: "ResolveEffect", fingerprint };
   const runId = host.store.reader.effects.get(effectId)?.runId;
-  return command(host, runId === undefined ? request : { ...request, runId }, (tx, run) => {
+  return command(host, about(asked, runId), (tx, run) => {
     const effect = tx.effects.get(effectId);
     if (effect === undefined || run === undefined) {
       throw new HostError("EFFECT_NOT_FOUND", `there is no effect ${effectId}`);

@@ -3,10 +3,11 @@ import { EVENT_PAGE_MAX, VALUE_BYTES_MAX } from "../limits.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
 import type { EventRecord, InteractionRecord, RunRecord } from "../records.ts";
 import { command } from "../store/doors.ts";
-import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Reader } from "../store/tx.ts";
-import { commandFingerprint, digestOfJson } from "./canonical.ts";
+import { about, digestOfJson } from "./canonical.ts";
+import type { AskedCommand } from "./canonical.ts";
 import { settleAnswered } from "./settle.ts";
 import { requireBytes, storeValue } from "./step.ts";
 
@@ -24,23 +25,21 @@ export interface AnswerRequest {
  */
 export async function answerCheckpoint(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   { interactionId, answerJson }: AnswerRequest,
 ): Promise<CommandResult> {
   requireBytes(answerJson, VALUE_BYTES_MAX, "the answer");
   const digest = digestOfJson(answerJson, "the answer");
-  const fingerprint = commandFingerprint("AnswerCheckpoint", { interactionId, digest });
-  const request = { command: input, method: "AnswerCheckpoint", fingerprint };
   const runId = host.store.reader.interactions.get(interactionId)?.runId;
   try {
-    return await command(host, runId === undefined ? request : { ...request, runId }, (tx, run) => {
+    return await command(host, about(asked, runId), (tx, run) => {
       const interaction = tx.interactions.get(interactionId);
       if (interaction === undefined || run === undefined) throw unknown(interactionId);
       const at = host.clock.now();
       if (interaction.answerDigest === digest) throw new SameAnswer(receiptOf(tx, interaction));
       requireAnswerable(interaction, run, at);
       const value = storeValue(tx, answerJson, "the answer");
-      settleAnswered({ tx, run, at }, interaction, { value, digest, client: input.client });
+      settleAnswered({ tx, run, at }, interaction, { value, digest, client: asked.command.client });
       return {};
     });
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Instant, RunRecord } from "../records.ts";
 import { command, system } from "../store/doors.ts";
-import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Reader } from "../store/tx.ts";
-import { commandFingerprint } from "./canonical.ts";
+import type { AskedCommand } from "./canonical.ts";
 
 /** Runs deleted in one transaction: no write waits noticeably for it. */
 const PRUNE_PAGE = 50;
@@ -33,15 +33,14 @@ export interface PruneReport {
  */
 export async function pruneRuns(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   request: PruneRequest,
 ): Promise<CommandResult<PruneReport>> {
   const { olderThanMs, dryRun } = request;
-  const fingerprint = commandFingerprint("Prune", { olderThanMs, dryRun });
   const before = host.clock.now() - olderThanMs;
-  const isRepeat = host.store.reader.commands.get(input.key) !== undefined;
+  const isRepeat = host.store.reader.commands.get(asked.command.key) !== undefined;
   const report = isRepeat ? NOTHING : await pruneBefore(host, before, dryRun);
-  return command<PruneReport>(host, { command: input, method: "Prune", fingerprint }, () => ({
+  return command<PruneReport>(host, asked, () => ({
     extra: report,
   }));
 }

@@ -9,11 +9,11 @@ import {
 import { newId, sha256Hex } from "../../platform/ids.ts";
 import type { GraphRecord, Instant, RunRecord, SourceWithContent } from "../records.ts";
 import { command } from "../store/doors.ts";
-import type { CommandInput, CommandResult } from "../store/doors.ts";
+import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Tx } from "../store/tx.ts";
 import { cancel, pause } from "./run-control.ts";
-import { commandFingerprint } from "./canonical.ts";
+import type { AskedCommand } from "./canonical.ts";
 import { graphDigest } from "./graph.ts";
 import { resume } from "./resume.ts";
 import type { ResumeRequest } from "./resume.ts";
@@ -21,10 +21,6 @@ import { requireBytes, storeSources, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
 export interface Admission {
-  /** Digest of the fields of the request that asked for it (commandFingerprint). */
-  readonly fingerprint: string;
-  /** Method the client called: StartRun or RestartRun. */
-  readonly method: "StartRun" | "RestartRun";
   readonly workflow: string;
   readonly workflowPath: string;
   readonly projectDir: string;
@@ -43,11 +39,10 @@ export interface Admission {
 /** Stores a new run and queues it. A repeat of the key gets the same run. */
 export function admitRun(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   admission: Admission,
 ): Promise<CommandResult> {
-  const { method, fingerprint } = admission;
-  return command(host, { command: input, method, fingerprint }, (tx) => {
+  return command(host, asked, (tx) => {
     requireAdmissible(admission);
     return { runId: putRun(tx, admission, host.clock.now()) };
   });
@@ -66,12 +61,10 @@ export interface PauseRequest {
  */
 export function pauseRun(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   { runId, now }: PauseRequest,
 ): Promise<CommandResult> {
-  const fingerprint = commandFingerprint("PauseRun", { runId, now });
-  const request = { command: input, method: "PauseRun", fingerprint, runId };
-  return command(host, request, (tx, run) => {
+  return command(host, { ...asked, runId }, (tx, run) => {
     pause(stepOf(host, tx, run), now);
     return {};
   });
@@ -80,13 +73,10 @@ export function pauseRun(
 /** Lets a paused or blocked run go on, or takes back a pause that was only requested. */
 export function resumeRun(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   { runId, ...wanted }: ResumeRequest & { readonly runId: string },
 ): Promise<CommandResult> {
-  const { sourcePolicy } = wanted;
-  const fingerprint = commandFingerprint("ResumeRun", { runId, sourcePolicy });
-  const request = { command: input, method: "ResumeRun", fingerprint, runId };
-  return command(host, request, (tx, run) => {
+  return command(host, { ...asked, runId }, (tx, run) => {
     resume(stepOf(host, tx, run), wanted);
     return {};
   });
@@ -101,12 +91,10 @@ export interface CancelRequest {
 /** Ends a run that has not ended, with everything it left open, before its worker is stopped. */
 export function cancelRun(
   host: HostContext,
-  input: CommandInput,
+  asked: AskedCommand,
   { runId, note }: CancelRequest,
 ): Promise<CommandResult> {
-  const fingerprint = commandFingerprint("CancelRun", { runId, note });
-  const request = { command: input, method: "CancelRun", fingerprint, runId };
-  return command(host, request, (tx, run) => {
+  return command(host, { ...asked, runId }, (tx, run) => {
     requireBytes(note, NOTE_BYTES_MAX, "the note");
     cancel(stepOf(host, tx, run), note);
     return {};
