@@ -37,6 +37,7 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
   chmodSync(path, 0o600);
   const db = new Database(path, { timeout: 0 });
   try {
+    db.pragma(`synchronous = ${options.synchronous}`);
     if (isEmpty(db)) create(db, schema);
     configure(db, options.synchronous);
   } catch (error) {

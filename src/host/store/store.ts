@@ -5,6 +5,7 @@ import type { Log } from "../../platform/log.ts";
 import { backUp } from "./backup.ts";
 import type { BackupReport } from "./backup.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { fileId } from "./host-lock.ts";
 import { Maintenance } from "./maintenance.ts";
 import { openDatabase } from "./open-database.ts";
 import { readSchema } from "./schema.ts";
@@ -113,7 +114,7 @@ class SqliteStore implements Store {
       write: (body) => this.#commits.write("maintain", body),
     });
     // The read of the store id has opened the WAL, which from now on exists until we close.
-    this.#identities = new Map(this.#guardedFiles().map((file) => [file, identityOf(file)]));
+    this.#identities = new Map(this.#guardedFiles().map((file) => [file, fileId(file)]));
   }
 
   get stalled(): boolean {
@@ -139,7 +140,7 @@ class SqliteStore implements Store {
   }
 
   checkIdentity(): boolean {
-    return [...this.#identities].every(([file, identity]) => identityOf(file) === identity);
+    return [...this.#identities].every(([file, identity]) => fileId(file) === identity);
   }
 
   backup(path: string): Promise<BackupReport> {
@@ -177,12 +178,6 @@ class SqliteStore implements Store {
       }
     }
   }
-}
-
-/** Device and inode: a file that was replaced keeps its name only. */
-function identityOf(file: string): string | undefined {
-  const stats = lstatSync(file, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
 }
 
 function sizeOf(file: string): number {

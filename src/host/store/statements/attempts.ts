@@ -22,6 +22,13 @@ const attempts = new Table<AttemptRecord>("attempts", {
 /** `attempts`, reading. */
 export function attemptReader(connection: Connection): Reader["attempts"] {
   const newestFirst = connection.many(attempts, "WHERE run_id = ? ORDER BY ordinal DESC LIMIT ?");
+  const newestClosed = connection.many(
+    attempts,
+    `WHERE run_id = ? AND ordinal IN (
+       SELECT max(ordinal) FROM attempts
+       WHERE run_id = ? AND status IN ('ok', 'failed', 'timed_out', 'cancelled') GROUP BY node)
+     ORDER BY ordinal`,
+  );
   const maxVisit = connection.number(
     "SELECT coalesce(max(visit), 0) FROM attempts WHERE run_id = ? AND node = ?",
   );
@@ -37,13 +44,7 @@ export function attemptReader(connection: Connection): Reader["attempts"] {
       attempts,
       "WHERE run_id = ? AND node = ? AND visit = ? ORDER BY attempt",
     ),
-    newestClosedPerNode: connection.many(
-      attempts,
-      `WHERE run_id = ?1 AND ordinal IN (
-         SELECT max(ordinal) FROM attempts
-         WHERE run_id = ?1 AND status IN ('ok', 'failed', 'timed_out', 'cancelled') GROUP BY node)
-       ORDER BY ordinal`,
-    ),
+    newestClosedPerNode: (runId) => newestClosed(runId, runId),
     newestOk: connection.one(
       attempts,
       "WHERE run_id = ? AND node = ? AND status = 'ok' ORDER BY ordinal DESC LIMIT 1",

@@ -59,6 +59,14 @@ export class Connection {
     return (...cells) => statement.all(...cells) as string[];
   }
 
+  /** The ids that begin with a prefix. Their characters are below "{", which ends the range. */
+  idsByPrefix(table: string, column: string): (prefix: string, limit: number) => string[] {
+    const find = this.texts(
+      `SELECT ${column} FROM ${table} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column} LIMIT ?`,
+    );
+    return (prefix, limit) => find(prefix, `${prefix}{`, limit);
+  }
+
   /** The rows of a query as objects. */
   rows<R>(sql: string): (...cells: Cell[]) => R[] {
     const statement = this.#prepare(sql);

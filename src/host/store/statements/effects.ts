@@ -48,10 +48,7 @@ export function effectReader(connection: Connection): Reader["effects"] {
   return {
     get: connection.one(effects, "WHERE effect_id = ?"),
     byKey: connection.one(effects, "WHERE key = ?"),
-    idsByPrefix: connection.texts(
-      `SELECT effect_id FROM effects
-       WHERE effect_id >= ?1 AND effect_id < ?1 || '{' ORDER BY effect_id LIMIT ?2`,
-    ),
+    idsByPrefix: connection.idsByPrefix("effects", "effect_id"),
     ofRun: connection.many(effects, "WHERE run_id = ? ORDER BY effect_id"),
     unsettled: connection.many(
       effects,

@@ -42,10 +42,7 @@ export function interactionReader(connection: Connection): Reader["interactions"
       interactions,
       "WHERE attempt_id = ? ORDER BY created_at DESC, interaction_id DESC LIMIT 1",
     ),
-    idsByPrefix: connection.texts(
-      `SELECT interaction_id FROM interactions
-       WHERE interaction_id >= ?1 AND interaction_id < ?1 || '{' ORDER BY interaction_id LIMIT ?2`,
-    ),
+    idsByPrefix: connection.idsByPrefix("interactions", "interaction_id"),
     page: (filter) => page(connection, filter),
     countPending: () => countPending() ?? 0,
     due: connection.many(

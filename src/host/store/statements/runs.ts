@@ -50,12 +50,9 @@ export function runReader(connection: Connection): Reader["runs"] {
     "SELECT min(available_at) FROM runs WHERE status = 'queued' AND available_at > ?",
   );
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
-  const idsByPrefix = connection.texts(
-    "SELECT run_id FROM runs WHERE run_id >= ?1 AND run_id < ?1 || '{' ORDER BY run_id LIMIT ?2",
-  );
   return {
     get: connection.one(runs, "WHERE run_id = ?"),
-    idsByPrefix,
+    idsByPrefix: connection.idsByPrefix("runs", "run_id"),
     graph(runId) {
       const text = graphJson(runId);
       if (text === undefined) throw new Error(`no run ${runId}`);

@@ -70,10 +70,11 @@ export function blobWriter(connection: Connection, now: () => number): BlobWrite
   const collectOne = connection.change(
     `DELETE FROM blobs WHERE digest = ? AND NOT (${named.join(" OR ")})`,
   );
-  const ofRun = REFERENCES.map(
+  const perColumn = REFERENCES.map(
     ([table, column]) =>
-      `SELECT ${column} FROM ${table} WHERE run_id = ?1 AND ${column} IS NOT NULL`,
+      `SELECT ${column} FROM ${table} WHERE run_id = ? AND ${column} IS NOT NULL`,
   );
+  const ofRun = connection.texts(perColumn.join(" UNION "));
   const blob = (bytes: Uint8Array): string => {
     const digest = digestOf(bytes);
     insert(digest, bytes, now());
@@ -85,7 +86,7 @@ export function blobWriter(connection: Connection, now: () => number): BlobWrite
       if (Buffer.byteLength(json) <= INLINE_VALUE_BYTES_MAX) return { json };
       return { blob: blob(Buffer.from(json)) };
     },
-    ofRun: connection.texts(ofRun.join(" UNION ")),
+    ofRun: (runId) => ofRun(...REFERENCES.map(() => runId)),
     collect: (digests) => digests.reduce((count, digest) => count + collectOne(digest), 0),
     after: connection.texts("SELECT digest FROM blobs WHERE digest > ? ORDER BY digest LIMIT ?"),
   };

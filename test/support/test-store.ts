@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { HostContext } from "../../src/host/context.ts";
+import type { Store, StoreOptions } from "../../src/host/store/store.ts";
+import { openStore } from "../../src/host/store/store.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { memoryLog } from "./memory-log.ts";
+import type { LogLine } from "./memory-log.ts";
+
+/** A folder that is gone when the test has ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "store-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestStore {
+  readonly store: Store;
+  readonly path: string;
+  readonly clock: FakeClock;
+  /** What the store wrote into the log. */
+  readonly lines: readonly LogLine[];
+  /** What `onFatal` was told. */
+  readonly fatal: unknown[];
+}
+
+/** A real store in a folder of its own, closed and removed when the test has ended. */
+export function openTestStore(options: Partial<StoreOptions> = {}): TestStore {
+  const path = options.path ?? join(temporaryFolder(), "host.db");
+  const clock = new FakeClock();
+  const { log, lines } = memoryLog();
+  const fatal: unknown[] = [];
+  const store = openStore({
+    clock,
+    log,
+    onFatal: (error) => fatal.push(error),
+    // Only a power cut could tell the difference.
+    synchronous: "NORMAL",
+    ...options,
+    path,
+  });
+  onTestFinished(() => store.close());
+  return { store, path, clock, lines, fatal };
+}
+
+export interface TestHost extends TestStore {
+  readonly host: HostContext;
+  /** Lease time passes. */
+  leaseAdvance(ms: number): void;
+  /** The same store as another host process sees it. */
+  nextEpoch(): HostContext;
+}
+
+export const TEST_CLAIM_MS = 30_000;
+
+/** A store with what the doors need beside it: epoch 1 and a lease clock that stands still. */
+export function openTestHost(options: Partial<StoreOptions> = {}): TestHost {
+  const opened = openTestStore(options);
+  let lease = 0;
+  const host: HostContext = {
+    store: opened.store,
+    clock: opened.clock,
+    epoch: 1,
+    leaseNow: () => lease,
+    settings: { claimMs: TEST_CLAIM_MS },
+    log: memoryLog().log,
+  };
+  return {
+    ...opened,
+    host,
+    leaseAdvance(ms) {
+      lease += ms;
+    },
+    nextEpoch: () => ({ ...host, epoch: host.epoch + 1 }),
+  };
+}
