@@ -57,6 +57,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/limits.ts",
     "src/host/records.ts",
     "src/host/operations",
+    "type:src/host/context.ts",
     "type:src/host/lifecycle",
     "type:src/host/store",
     "type:src/host/supervisor",
@@ -78,6 +79,16 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/host/lifecycle",
     "type:src/host/store",
     "type:src/host/supervisor",
+    "@bufbuild/protobuf",
+  ],
+  // Asks a worker what a file holds, for a start or a check.
+  "src/host/resolver.ts": [
+    "src/gen",
+    "src/platform",
+    "src/host/errors.ts",
+    "src/host/limits.ts",
+    "src/host/handlers",
+    "src/host/supervisor",
     "@bufbuild/protobuf",
   ],
   "src/host/supervisor": [
