@@ -6,13 +6,17 @@ import type { Graph } from "../../workflow/graph.ts";
 import { installSession } from "./hooks.ts";
 import { realFile } from "./local-path.ts";
 import { problemsOf } from "./problems.ts";
-import type { SourceProblem } from "./problems.ts";
+import type { LoadProblem } from "./problems.ts";
 import type { Recorded } from "./project-file.ts";
 import { LoadSession } from "./session.ts";
 import { SourceChangedError } from "./sources.ts";
 import type { RecordedSource, SourceRecord } from "./sources.ts";
 import { createTransformer, loadEsbuild } from "./transform.ts";
 import { walk } from "./walk.ts";
+
+export { SourceChangedError, verifySources } from "./sources.ts";
+export type { RecordedSource, SourceDifference, SourceRecord } from "./sources.ts";
+export type { LoadProblem } from "./problems.ts";
 
 export interface LoadOptions {
   readonly entryPath: string;
@@ -31,8 +35,8 @@ export interface LoadedDefinition {
   /** Absent when there are problems. */
   readonly workflow?: Workflow;
   readonly graph?: Graph;
-  readonly problems: readonly SourceProblem[];
-  readonly warnings: readonly SourceProblem[];
+  readonly problems: readonly LoadProblem[];
+  readonly warnings: readonly LoadProblem[];
   /** Everything loaded so far, in the order of loading. */
   readonly sources: readonly SourceRecord[];
 }
@@ -112,7 +116,7 @@ function workflowOf(exported: unknown): Workflow | undefined {
 
 function outcome(
   session: LoadSession,
-  found: { readonly workflow?: Workflow; readonly problems?: readonly SourceProblem[] },
+  found: { readonly workflow?: Workflow; readonly problems?: readonly LoadProblem[] },
 ): LoadedDefinition {
   const { workflow, problems = [] } = found;
   const file = session.entry;

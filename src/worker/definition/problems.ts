@@ -6,7 +6,7 @@ import type { ProjectFile } from "./project-file.ts";
 import type { LoadSession } from "./session.ts";
 
 /** One finding in a workflow file; lines and columns are counted from 1. */
-export interface SourceProblem {
+export interface LoadProblem {
   readonly message: string;
   readonly file?: string;
   readonly line?: number;
@@ -22,7 +22,7 @@ interface Position {
 }
 
 /** What esbuild says about a file, or why the file cannot be read. */
-export function transformProblems(file: string, error: unknown): readonly SourceProblem[] {
+export function transformProblems(file: string, error: unknown): readonly LoadProblem[] {
   const errors = memberOf(error, "errors");
   if (!Array.isArray(errors)) return [{ message: describeError(error).message, file }];
   return (errors as readonly unknown[]).map((item) => {
@@ -40,13 +40,13 @@ export function transformProblems(file: string, error: unknown): readonly Source
 }
 
 /** An import that leads to no file, with the line on which the author wrote it. */
-export function importProblem(importer: ProjectFile, specifier: string): SourceProblem {
+export function importProblem(importer: ProjectFile, specifier: string): LoadProblem {
   const message = `cannot find ${JSON.stringify(specifier)}, which is imported here`;
   return { message, ...positionOfImport(importer, specifier) };
 }
 
 /** What an import of the workflow file threw, as problems with a place wherever one is known. */
-export function problemsOf(session: LoadSession, thrown: unknown): readonly SourceProblem[] {
+export function problemsOf(session: LoadSession, thrown: unknown): readonly LoadProblem[] {
   const failure = session.failures.find(({ error }) => error === thrown);
   const importer = failure === undefined ? undefined : session.prepared(failure.importer);
   if (failure !== undefined && importer !== undefined)
@@ -62,7 +62,7 @@ export function problemsOf(session: LoadSession, thrown: unknown): readonly Sour
   ];
 }
 
-function failedImport(importer: ProjectFile, specifier: string, thrown: unknown): SourceProblem {
+function failedImport(importer: ProjectFile, specifier: string, thrown: unknown): LoadProblem {
   const problem = importProblem(importer, specifier);
   const code = memberOf(thrown, "code");
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") return problem;
@@ -72,7 +72,7 @@ function failedImport(importer: ProjectFile, specifier: string, thrown: unknown)
 
 const MISSING_EXPORT = /requested module '([^']+)' does not provide an export named '([^']+)'/;
 
-function syntaxProblem(session: LoadSession, error: SyntaxError): SourceProblem {
+function syntaxProblem(session: LoadSession, error: SyntaxError): LoadProblem {
   const { message } = error;
   const at = headOfStack(error);
   const importer = at === undefined ? undefined : session.prepared(at.file);
@@ -85,7 +85,7 @@ function syntaxProblem(session: LoadSession, error: SyntaxError): SourceProblem 
   return { message: `SyntaxError: ${message}`, ...(at ?? { file: session.entry }) };
 }
 
-function thrownProblem(session: LoadSession, thrown: unknown): SourceProblem {
+function thrownProblem(session: LoadSession, thrown: unknown): LoadProblem {
   const { name, message } = describeError(thrown);
   const at = positionOfFrame(session, thrown) ?? { file: session.entry };
   return { message: `threw while it was loaded: ${name}: ${message}`, ...at };

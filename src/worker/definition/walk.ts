@@ -1,6 +1,6 @@
 import { parse } from "es-module-lexer";
 import { importProblem, transformProblems } from "./problems.ts";
-import type { SourceProblem } from "./problems.ts";
+import type { LoadProblem } from "./problems.ts";
 import { resolveLocal } from "./local-path.ts";
 import type { LoadSession, PreparedFile } from "./session.ts";
 import { SourceChangedError, packageRootOf } from "./sources.ts";
@@ -10,8 +10,8 @@ import { SourceChangedError, packageRootOf } from "./sources.ts";
  * imports, all at once, before anything is evaluated. What is found wrong on the
  * way is returned, of all files together.
  */
-export async function walk(session: LoadSession): Promise<readonly SourceProblem[]> {
-  const problems: SourceProblem[] = [];
+export async function walk(session: LoadSession): Promise<readonly LoadProblem[]> {
+  const problems: LoadProblem[] = [];
   const begun = new Set<string>();
   const isRecorded = (path: string): boolean => session.hasRecordedBytes(path);
 
@@ -36,7 +36,7 @@ export async function walk(session: LoadSession): Promise<readonly SourceProblem
 async function prepared(
   session: LoadSession,
   path: string,
-  problems: SourceProblem[],
+  problems: LoadProblem[],
 ): Promise<PreparedFile | undefined> {
   try {
     return await session.prepare(path);
