@@ -80,10 +80,13 @@ async function bind(
   connections.watch(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
+    // The file takes its mode in the moment it appears; there is none in which others could connect.
+    const mask = process.umask(0o177);
     server.listen({ path: socketPath, backlog: LISTEN_BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });
+    process.umask(mask);
   });
   return server;
 }
@@ -155,13 +158,14 @@ class Connections {
     for (const end of this.#endSessions) end();
     if (this.#sockets.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.after(graceMs, resolve);
+      const timer = this.#clock.after(graceMs, () => {
+        for (const socket of this.#sockets) socket.destroy();
+      });
       this.#onEmpty = () => {
         timer.cancel();
         resolve();
       };
     });
-    for (const socket of this.#sockets) socket.destroy();
   }
 
   #add(socket: Socket): void {

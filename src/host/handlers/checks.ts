@@ -2,13 +2,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { HostError } from "../errors.ts";
-import {
-  ID_PREFIX_CHARS_MIN,
-  NAME_BYTES_MAX,
-  PATH_BYTES_MAX,
-  PRIORITY_ABS_MAX,
-  VALUE_BYTES_MAX,
-} from "../limits.ts";
+import { NAME_BYTES_MAX, PATH_BYTES_MAX, PRIORITY_ABS_MAX, VALUE_BYTES_MAX } from "../limits.ts";
 
 /** 275,760 years; what a Date can hold. */
 const INSTANT_MAX = 8.64e15;
@@ -34,16 +28,6 @@ export function checkBytes(field: string, text: string, limit: number = NAME_BYT
 export function checkName(field: string, text: string, limit?: number): string {
   if (text === "") throw invalid(field, "is missing");
   return checkBytes(field, text, limit);
-}
-
-/** An id or the beginning of one; whether it exists is for the rows to say. */
-export function checkId(field: string, text: string): string {
-  checkName(field, text);
-  const digits = text.slice(text.indexOf("_") + 1);
-  if (digits.length < ID_PREFIX_CHARS_MIN) {
-    throw invalid(field, `"${text}" is too short; give ${ID_PREFIX_CHARS_MIN} characters or more`);
-  }
-  return text;
 }
 
 export function checkPath(field: string, path: string): string {

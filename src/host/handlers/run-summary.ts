@@ -4,6 +4,7 @@ import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { LoopBlockSchema, RunSummarySchema } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { LoopBlock, RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunRecord } from "../records.ts";
+import { dueAtOf } from "../operations/queries.ts";
 import type { Reader } from "../store/tx.ts";
 import { BLOCK_REASON, RUN_STATUS, timestampField, timestampOf } from "./convert.ts";
 import type { LiveRuns, LoopBlockInfo } from "./live.ts";
@@ -17,7 +18,9 @@ export interface ViewSources {
 
 export function runSummary(sources: ViewSources, run: RunRecord): RunSummary {
   const { reader, live } = sources;
-  const interaction = run.status === "waiting" ? reader.interactions.open(run.runId) : undefined;
+  const isWaiting = run.status === "waiting";
+  const interaction = isWaiting ? reader.interactions.open(run.runId) : undefined;
+  const timer = isWaiting ? reader.timers.open(run.runId) : undefined;
   const loopBlock = live.loopBlock(run.runId);
   return create(RunSummarySchema, {
     runId: run.runId,
@@ -32,23 +35,13 @@ export function runSummary(sources: ViewSources, run: RunRecord): RunSummary {
     createdAt: timestampOf(run.createdAt),
     updatedAt: timestampOf(run.updatedAt),
     ...timestampField("finishedAt", run.finishedAt),
-    ...timestampField("dueAt", dueAt(sources, run, interaction?.deadlineAt)),
+    ...timestampField("dueAt", dueAtOf(run, interaction, timer)),
     ...(run.blockReason === undefined ? {} : { blockReason: BLOCK_REASON[run.blockReason] }),
     detail: cutText(run.detail ?? run.error?.message ?? ""),
     projectDir: run.projectDir,
     interactionId: interaction?.interactionId ?? "",
     ...(loopBlock === undefined ? {} : { loopBlock: loopBlockMessage(loopBlock) }),
   });
-}
-
-function dueAt(
-  { reader }: ViewSources,
-  run: RunRecord,
-  deadlineAt: number | undefined,
-): number | undefined {
-  if (run.status === "queued") return run.availableAt;
-  if (run.status !== "waiting") return undefined;
-  return deadlineAt ?? reader.timers.open(run.runId)?.dueAt;
 }
 
 /** Labels of the newest graphs seen: lists of many runs of few workflows read few graphs. */

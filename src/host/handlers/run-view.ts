@@ -9,12 +9,11 @@ import {
   WorkerViewSchema,
 } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Progress, RunView, WorkerView } from "../../gen/piworkflows/common/v1/run_pb.ts";
-import { VIEW_ATTEMPTS_MAX } from "../limits.ts";
+import type { RunDetails } from "../operations/queries.ts";
 import type {
   AttemptRecord,
   FailureRecord,
   ProgressRecord,
-  RunRecord,
   ValueRef,
   WorkerRecord,
 } from "../records.ts";
@@ -26,20 +25,17 @@ import { runSummary } from "./run-summary.ts";
 import type { ViewSources } from "./run-summary.ts";
 import { cutText, readCutValue } from "./values.ts";
 
-export function runView(sources: ViewSources, run: RunRecord): RunView {
+export function runView(sources: ViewSources, details: RunDetails): RunView {
   const { reader, live } = sources;
-  const { runId } = run;
-  const interaction = reader.interactions.open(runId);
-  const worker = reader.workers.newest(runId);
-  const attempts = reader.attempts.lastOfRun(runId, VIEW_ATTEMPTS_MAX);
+  const { run, interaction, worker } = details;
   return create(RunViewSchema, {
     summary: runSummary(sources, run),
-    attempts: attempts.map((attempt) => attemptMessage(reader, attempt)),
+    attempts: details.attempts.map((attempt) => attemptMessage(reader, attempt)),
     ...(interaction === undefined
       ? {}
       : { interaction: interactionMessage(reader, interaction, "cut") }),
-    progress: reader.progress.ofRun(runId).map(progressMessage),
-    effects: reader.effects.unsettled(runId).map((effect) => effectMessage(reader, effect)),
+    progress: details.progress.map(progressMessage),
+    effects: details.effects.map((effect) => effectMessage(reader, effect)),
     ...(worker === undefined ? {} : { worker: workerMessage(worker) }),
     ...cutFields(reader, "result", run.result),
     ...(run.error === undefined ? {} : { error: failureMessage(run.error) }),

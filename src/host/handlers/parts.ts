@@ -1,0 +1,57 @@
+/** What handlers are given by whoever builds the host. */
+import type { HostContext } from "../context.ts";
+import type { Supervisor } from "../supervisor/supervisor.ts";
+import type { FaultLog } from "./rejections.ts";
+import type { LiveRuns } from "./live.ts";
+import type { StreamCount } from "./stream-count.ts";
+import type { ViewSources } from "./run-summary.ts";
+import type { ResolvedRecord } from "./worker-convert.ts";
+
+export interface HandlerParts {
+  readonly host: HostContext;
+  readonly live: LiveRuns;
+  readonly supervisor: Pick<Supervisor, "readLog" | "followLog" | "live" | "removeLog">;
+  readonly resolver: WorkflowResolver;
+  readonly streams: StreamCount;
+  readonly control: HostControl;
+  readonly logFault: FaultLog;
+}
+
+/** Finds workflow files and has workers load them; its refusals are for the client. */
+export interface WorkflowResolver {
+  /** The file that a name or an absolute path means. Refuses as WORKFLOW_NOT_FOUND. */
+  find(workflow: string, projectDir: string): string;
+  /** What the file holds; without an input only the file is looked at. */
+  load(want: LoadRequest): Promise<LoadedWorkflow>;
+}
+
+export interface LoadRequest {
+  readonly workflowPath: string;
+  readonly projectDir: string;
+  readonly inputJson?: string;
+}
+
+export interface LoadedWorkflow extends ResolvedRecord {
+  /** Lets the run execute in the very worker that loaded the file. */
+  offerTo(runId: string): void;
+  /** Nobody needs that worker. */
+  discard(): void;
+}
+
+/** The host as a whole, as far as a client may ask about it or change it. */
+export interface HostControl {
+  readonly version: string;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+  readonly capacity: number;
+  readonly retentionDays: number;
+  state(): "serving" | "storage_stalled" | "stopping";
+  /** Milliseconds since the host started, whatever the wall clock did. */
+  uptimeMs(): number;
+  /** Begins the stop and returns; a repeat changes nothing but the hurry. */
+  shutDown(now: boolean): void;
+}
+
+export function viewSources({ host, live }: HandlerParts): ViewSources {
+  return { reader: host.store.reader, live };
+}

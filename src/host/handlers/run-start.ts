@@ -1,0 +1,177 @@
+/** Admitting runs: from a file, or from an old run's input. */
+import { create } from "@bufbuild/protobuf";
+import { ProblemSchema } from "../../gen/piworkflows/common/v1/error_pb.ts";
+import type { Problem } from "../../gen/piworkflows/common/v1/error_pb.ts";
+import {
+  RestartRunRequestSchema,
+  RestartRunResponseSchema,
+  StartRunRequestSchema,
+  StartRunResponseSchema,
+  ValidateWorkflowResponseSchema,
+} from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import type {
+  RestartRunRequest,
+  RestartRunResponse,
+  StartRunRequest,
+  StartRunResponse,
+  ValidateWorkflowRequest,
+  ValidateWorkflowResponse,
+} from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { HostError } from "../errors.ts";
+import type { WorkflowProblem } from "../errors.ts";
+import { PATH_BYTES_MAX } from "../limits.ts";
+import type { AskedCommand } from "../operations/canonical.ts";
+import { admitRun } from "../operations/runs.ts";
+import type { Admission } from "../operations/runs.ts";
+import type { CommandResult } from "../store/doors.ts";
+import { checkInstant, checkName, checkPath, checkPriority } from "./checks.ts";
+import { identify } from "./fingerprint.ts";
+import { graphMessage } from "./graph-convert.ts";
+import type { InFlight } from "./in-flight.ts";
+import { findRun } from "./lookups.ts";
+import type { HandlerParts, LoadedWorkflow } from "./parts.ts";
+import { receiptMessage, storedResult } from "./receipts.ts";
+import { jsonOf } from "./values.ts";
+
+/** What the admission of a run answers, the first time and to those who asked meanwhile. */
+export interface Admitted {
+  readonly result: CommandResult;
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export async function startRun(
+  parts: HandlerParts,
+  inFlight: InFlight<Admitted>,
+  request: StartRunRequest,
+): Promise<StartRunResponse> {
+  const wanted = {
+    workflow: checkName("workflow", request.workflow, PATH_BYTES_MAX),
+    projectDir: checkPath("project_dir", request.projectDir),
+    inputJson: jsonOf("input", request.input),
+    notBefore: checkInstant("not_before", request.notBefore),
+    priority: checkPriority(request.priority),
+  };
+  const asked = identify(StartRunRequestSchema, request);
+  const { result, warnings } = await once(parts, inFlight, asked, () => {
+    const { workflow, projectDir } = wanted;
+    return admit(parts, asked, {
+      ...wanted,
+      workflowPath: parts.resolver.find(workflow, projectDir),
+    });
+  });
+  return create(StartRunResponseSchema, {
+    receipt: receiptMessage(result),
+    warnings: warnings.map(problemMessage),
+  });
+}
+
+/** The same file and input as an old run, and nothing else of it. */
+export async function restartRun(
+  parts: HandlerParts,
+  inFlight: InFlight<Admitted>,
+  request: RestartRunRequest,
+): Promise<RestartRunResponse> {
+  const asked = identify(RestartRunRequestSchema, request);
+  const { result, warnings } = await once(parts, inFlight, asked, () => {
+    const { reader } = parts.host.store;
+    const run = findRun(reader, request.runId);
+    const { workflowPath, projectDir, priority } = run;
+    const inputJson = reader.values.read(run.input);
+    const restartedFrom = run.runId;
+    return admit(parts, asked, {
+      workflowPath,
+      projectDir,
+      priority,
+      inputJson,
+      restartedFrom,
+    });
+  });
+  return create(RestartRunResponseSchema, {
+    receipt: receiptMessage(result),
+    warnings: warnings.map(problemMessage),
+  });
+}
+
+/** Problems of the file are the answer here, not a refusal. */
+export async function validateWorkflow(
+  { resolver }: HandlerParts,
+  request: ValidateWorkflowRequest,
+): Promise<ValidateWorkflowResponse> {
+  const workflow = checkName("workflow", request.workflow, PATH_BYTES_MAX);
+  const projectDir = checkPath("project_dir", request.projectDir);
+  const workflowPath = resolver.find(workflow, projectDir);
+  try {
+    const loaded = await resolver.load({ workflowPath, projectDir });
+    loaded.discard();
+    return create(ValidateWorkflowResponseSchema, {
+      workflowPath,
+      graph: graphMessage(loaded.graph),
+      warnings: loaded.warnings.map(problemMessage),
+    });
+  } catch (error) {
+    if (!(error instanceof HostError) || error.reason !== "WORKFLOW_INVALID") throw error;
+    const problems = error.details.problems ?? [{ message: error.message }];
+    return create(ValidateWorkflowResponseSchema, {
+      workflowPath,
+      problems: problems.map(problemMessage),
+    });
+  }
+}
+
+/** A key is answered from its receipt, or by the call that is at it now, or by doing it. */
+async function once(
+  { host }: HandlerParts,
+  inFlight: InFlight<Admitted>,
+  asked: AskedCommand,
+  begin: () => Promise<Admitted>,
+): Promise<Admitted> {
+  const result = storedResult(host.store.reader, asked);
+  if (result !== undefined) return { result, warnings: [] };
+  return inFlight.join(asked, begin, (first) => ({
+    ...first,
+    result: { ...first.result, outcome: "adopted" },
+  }));
+}
+
+interface Wanted {
+  readonly workflowPath: string;
+  readonly projectDir: string;
+  readonly inputJson: string;
+  readonly notBefore?: number | undefined;
+  readonly priority: number;
+  readonly restartedFrom?: string;
+}
+
+async function admit(
+  { host, resolver }: HandlerParts,
+  asked: AskedCommand,
+  { notBefore, ...wanted }: Wanted,
+): Promise<Admitted> {
+  const loaded = await resolver.load(wanted);
+  try {
+    const result = await admitRun(host, asked, {
+      ...wanted,
+      ...admissionOf(loaded),
+      ...(notBefore === undefined ? {} : { notBefore }),
+    });
+    if (result.outcome === "committed" && result.runId !== undefined) loaded.offerTo(result.runId);
+    else loaded.discard();
+    return { result, warnings: loaded.warnings };
+  } catch (error) {
+    loaded.discard();
+    throw error;
+  }
+}
+
+function admissionOf({
+  graph,
+  sources,
+  title,
+  inputJson,
+}: LoadedWorkflow): Pick<Admission, "workflow" | "graph" | "sources" | "title" | "inputJson"> {
+  return { workflow: graph.name, graph, sources, title, inputJson };
+}
+
+function problemMessage(problem: WorkflowProblem): Problem {
+  return create(ProblemSchema, problem);
+}

@@ -1,0 +1,233 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import type { Client } from "@connectrpc/connect";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openHostLink } from "../../src/client/transport.ts";
+import { rejectionOf } from "../../src/client/rejection.ts";
+import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
+import { HostService, GetStatusResponseSchema } from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
+import { InteractionService } from "../../src/gen/piworkflows/host/v1/interaction_service_pb.ts";
+import { RunService, WatchRunsResponseSchema } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { HostError } from "../../src/host/errors.ts";
+import { rejectionError, rejections } from "../../src/host/handlers/rejections.ts";
+import { CLIENT_REQUEST_BYTES_MAX, FIRST_CALL_DEADLINE_MS } from "../../src/host/limits.ts";
+import { createSocketServer } from "../../src/host/server.ts";
+import type { ServerOptions, SocketServer } from "../../src/host/server.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { memoryLog } from "../support/memory-log.ts";
+
+interface Served {
+  readonly server: SocketServer;
+  readonly path: string;
+  readonly host: Client<typeof HostService>;
+  readonly runs: Client<typeof RunService>;
+  /** Resolves with the reason once the handler of an open watch was told to end. */
+  readonly watchEnded: Promise<unknown>;
+}
+
+async function serve(options: Partial<ServerOptions> = {}): Promise<Served> {
+  const folder = mkdtempSync(join(tmpdir(), "s-"));
+  const path = join(folder, "host.sock");
+  const ended = Promise.withResolvers<unknown>();
+  const server = createSocketServer({
+    socketPath: path,
+    clock: systemClock,
+    log: memoryLog().log,
+    gate: () => undefined,
+    interceptors: [rejections(() => "err_1")],
+    routes: (router) => {
+      router.service(HostService, {
+        getStatus: () => create(GetStatusResponseSchema, { state: "serving" }),
+        backup: () => {
+          throw new Error("a fault of ours");
+        },
+      });
+      router.service(RunService, {
+        async *watchRuns(_request, { signal }) {
+          yield create(WatchRunsResponseSchema, {});
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          ended.resolve(signal.reason);
+          throw signal.reason;
+        },
+      });
+    },
+    ...options,
+  });
+  await server.listen();
+  const link = openHostLink({ socketPath: path });
+  onTestFinished(async () => {
+    link.close();
+    await server.stop(100);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    server,
+    path,
+    host: createClient(HostService, link.transport),
+    runs: createClient(RunService, link.transport),
+    watchEnded: ended.promise,
+  };
+}
+
+async function refusal(call: Promise<unknown>): Promise<ConnectError> {
+  return call.then(
+    () => {
+      throw new Error("the call was answered");
+    },
+    (error: unknown) => ConnectError.from(error),
+  );
+}
+
+/** Sends bytes on a connection of their own and waits until the host has closed it. */
+async function sendAndWait(path: string, bytes: string | Buffer): Promise<Buffer> {
+  const socket = connect(path);
+  const answer: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => answer.push(chunk));
+  socket.write(bytes);
+  await closed(socket);
+  return Buffer.concat(answer);
+}
+
+/** A connection that broke is closed too; what breaks it is not the question. */
+async function closed(socket: Socket): Promise<void> {
+  socket.on("error", () => undefined);
+  socket.resume();
+  await new Promise<void>((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once("close", () => resolve());
+  });
+}
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HOSTILE: readonly (readonly [string, string | Buffer])[] = [
+  ["an HTTP/1 request", "GET / HTTP/1.0\r\n\r\n"],
+  ["a TLS greeting", Buffer.from("16030100c6010000c20303", "hex")],
+  ["a megabyte of zeros", Buffer.alloc(1_048_576)],
+  ["the right beginning and then nonsense", `${PREFACE}${"nonsense".repeat(1000)}`],
+  ["a frame that claims 16 MiB", Buffer.concat([Buffer.from(PREFACE), Buffer.alloc(9, 0xff)])],
+];
+
+describe("the socket", () => {
+  test("is for its owner alone", async () => {
+    const { path } = await serve();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(HOSTILE)("closes a connection that sends %s, and only that one", async (_, bytes) => {
+    const { path, host } = await serve();
+    await host.getStatus({});
+    await sendAndWait(path, bytes);
+    expect((await host.getStatus({})).state).toBe("serving");
+  });
+
+  test("closes a connection on which nobody asks anything", async () => {
+    const clock = new FakeClock();
+    const { path, host, server } = await serve({ clock });
+    await host.getStatus({});
+    const idle = connect(path);
+    idle.resume();
+    idle.write(PREFACE);
+    idle.write(Buffer.from("000000040000000000", "hex")); // an empty SETTINGS frame
+    await once(idle, "connect");
+    await expect.poll(() => server.connections()).toBe(2);
+    clock.advance(FIRST_CALL_DEADLINE_MS);
+    await closed(idle);
+    expect((await host.getStatus({})).state).toBe("serving");
+  });
+
+  test("forgets a connection whose client vanished in the middle of a stream", async () => {
+    const { server, path, watchEnded } = await serve();
+    const link = openHostLink({ socketPath: path });
+    const stream = createClient(RunService, link.transport).watchRuns({});
+    await stream[Symbol.asyncIterator]().next();
+    link.close();
+    await watchEnded;
+    await expect.poll(() => server.connections()).toBe(0);
+  });
+
+  test("is bound again when somebody removed its file", async () => {
+    const { server, path, host } = await serve();
+    rmSync(path);
+    await server.listen();
+    const link = openHostLink({ socketPath: path });
+    onTestFinished(() => link.close());
+    expect((await createClient(HostService, link.transport).getStatus({})).state).toBe("serving");
+    // The connection from before lives on.
+    expect((await host.getStatus({})).state).toBe("serving");
+  });
+});
+
+describe("a call", () => {
+  test("over the size of a request is refused, and the next one is answered", async () => {
+    const { runs, host } = await serve();
+    const workflow = "x".repeat(CLIENT_REQUEST_BYTES_MAX);
+    expect((await refusal(runs.startRun({ workflow }))).code).toBe(Code.ResourceExhausted);
+    expect((await host.getStatus({})).state).toBe("serving");
+  });
+
+  test("that the gate refuses never has its body read", async () => {
+    const { host } = await serve({
+      gate: () => {
+        throw rejectionError(new HostError("VERSION_SKEW", "run: pi-workflows host restart"));
+      },
+    });
+    const error = await refusal(host.getStatus({}));
+    expect(rejectionOf(error)?.reason).toBe(Reason.VERSION_SKEW);
+    expect(error.rawMessage).toBe("run: pi-workflows host restart");
+  });
+
+  test("of an unknown service is told so at once", async () => {
+    const { path } = await serve();
+    const link = openHostLink({ socketPath: path });
+    onTestFinished(() => link.close());
+    const client = createClient(InteractionService, link.transport);
+    expect((await refusal(client.getInteraction({}))).code).toBe(Code.Unimplemented);
+  });
+
+  test("that meets a fault of ours is told an id and nothing of it", async () => {
+    const { host } = await serve();
+    const error = await refusal(host.backup({ path: "/x" }));
+    expect(error.code).toBe(Code.Internal);
+    expect(error.rawMessage).toBe("internal error err_1; the host's log has more under it");
+  });
+
+  test("waits its turn when its client has too many open", async () => {
+    const { host } = await serve();
+    // A client learns the limit with its first answer.
+    await host.getStatus({});
+    const calls = Array.from({ length: 200 }, () => host.getStatus({}));
+    expect(await Promise.all(calls)).toHaveLength(200);
+  });
+});
+
+describe("a stop", () => {
+  test("ends open streams as HOST_STOPPING and leaves no connection", async () => {
+    const { server, runs, host } = await serve();
+    await host.getStatus({});
+    const stream = runs.watchRuns({})[Symbol.asyncIterator]();
+    await stream.next();
+    const begun = performance.now();
+    const next = refusal(stream.next());
+    await server.stop(5_000);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(rejectionOf(await next)?.reason).toBe(Reason.HOST_STOPPING);
+    expect(server.connections()).toBe(0);
+  });
+
+  test("does not wait for a client that keeps its connection", async () => {
+    const { server, path } = await serve();
+    const idle = connect(path);
+    await once(idle, "connect");
+    await expect.poll(() => server.connections()).toBe(1);
+    await server.stop(50);
+    await closed(idle);
+    expect(server.connections()).toBe(0);
+  });
+});
