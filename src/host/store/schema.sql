@@ -66,8 +66,6 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE INDEX runs_queue ON runs (priority DESC, available_at, position) WHERE status = 'queued';
-CREATE INDEX runs_active ON runs (status, position)
-  WHERE status IN ('starting', 'running', 'waiting', 'paused', 'blocked');
 CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX runs_by_project ON runs (project_dir, position);
@@ -175,11 +173,11 @@ CREATE TABLE interactions (
   CHECK ((status = 'pending') = (closed_at IS NULL)),
   CHECK ((status = 'accepted') = (answer_digest IS NOT NULL))
 ) STRICT;
+CREATE INDEX interactions_by_run ON interactions (run_id, interaction_id);
+CREATE INDEX interactions_by_attempt ON interactions (attempt_id);
 CREATE UNIQUE INDEX interactions_one_open ON interactions (run_id) WHERE status = 'pending';
 CREATE INDEX interactions_due ON interactions (deadline_at)
   WHERE status = 'pending' AND deadline_at IS NOT NULL;
-CREATE INDEX interactions_by_run ON interactions (run_id);
-CREATE INDEX interactions_by_attempt ON interactions (attempt_id);
 CREATE INDEX interactions_request_blob ON interactions (request_blob)
   WHERE request_blob IS NOT NULL;
 CREATE INDEX interactions_schema_blob ON interactions (schema_blob) WHERE schema_blob IS NOT NULL;
@@ -196,10 +194,10 @@ CREATE TABLE timers (
   closed_at INTEGER,
   CHECK ((status = 'pending') = (closed_at IS NULL))
 ) STRICT;
-CREATE UNIQUE INDEX timers_one_open ON timers (run_id) WHERE status = 'pending';
-CREATE INDEX timers_due ON timers (due_at) WHERE status = 'pending';
 CREATE INDEX timers_by_run ON timers (run_id);
 CREATE INDEX timers_by_attempt ON timers (attempt_id);
+CREATE UNIQUE INDEX timers_one_open ON timers (run_id) WHERE status = 'pending';
+CREATE INDEX timers_due ON timers (due_at) WHERE status = 'pending';
 
 CREATE TABLE effects (
   effect_id TEXT PRIMARY KEY,
