@@ -1,0 +1,80 @@
+import { interactionLifecycle } from "../lifecycle/interaction.ts";
+import type { AttemptRecord, EffectRecord } from "../records.ts";
+import { closeAttempt } from "../operations/attempt-rows.ts";
+import { abandonEffects, loseEffect } from "../operations/effect-rows.ts";
+import { interrupt } from "../operations/interruption.ts";
+import { releaseClaim } from "../operations/step.ts";
+import type { Facts } from "./facts.ts";
+import type { Mend } from "./finding.ts";
+
+const CAUSE = "repair: nobody executes it";
+
+/** The status of a claim's run proves that the claim gives no right any more. */
+export function releasing({ claim }: Facts): Mend {
+  return { what: `release the claim of generation ${claim?.generation}`, apply: releaseClaim };
+}
+
+/** Nobody owns the run, so its attempt cannot be executing; how it ended is unknown. */
+export function interrupting(attempt: AttemptRecord): Mend {
+  return {
+    what: `close attempt ${attempt.attemptId} as interrupted`,
+    apply: (step) =>
+      closeAttempt(step, attempt, {
+        event: "interrupt",
+        error: { name: "Interrupted", message: CAUSE },
+      }),
+  };
+}
+
+/** A run without a claim is executed by nobody: it goes the way of a lost worker. */
+export function requeueing(): Mend {
+  return {
+    what: "treat the run as one whose worker is gone: queue it, or block it for a manual effect",
+    apply: (step) => interrupt(step, { reason: CAUSE, counted: false }),
+  };
+}
+
+/** An idempotent effect that nobody applies any more is applied again under its key. */
+export function losing(effect: EffectRecord): Mend {
+  return {
+    what: `make effect ${effect.effectId} pending again; its key stays`,
+    apply: (step) => loseEffect(step, effect, { again: true, detail: CAUSE }),
+  };
+}
+
+/** The run has ended: nothing that it left open can still come to anything. */
+export function closingAttempt(attempt: AttemptRecord): Mend {
+  return {
+    what: `close attempt ${attempt.attemptId} as cancelled`,
+    apply: (step) => closeAttempt(step, attempt, { event: "cancel" }),
+  };
+}
+
+export function closingInteraction({ interaction }: Facts): Mend {
+  return {
+    what: `cancel interaction ${interaction?.interactionId}`,
+    apply({ tx, at }) {
+      if (interaction === undefined) return;
+      const status = interactionLifecycle.next(interaction.status, "cancel");
+      tx.put.interactionChange(interaction.interactionId, { status, closedAt: at });
+    },
+  };
+}
+
+export function closingTimer({ timer }: Facts): Mend {
+  return {
+    what: `cancel timer ${timer?.timerId}`,
+    apply({ tx, at }) {
+      if (timer === undefined) return;
+      tx.put.timerChange(timer.timerId, { status: "cancelled", closedAt: at });
+    },
+  };
+}
+
+export function abandoning(effect: EffectRecord): Mend {
+  const end = effect.status === "applying" || effect.unknownBefore ? "ambiguous" : "cancelled";
+  return {
+    what: `make effect ${effect.effectId} ${end}`,
+    apply: (step) => abandonEffects(step, [effect], CAUSE),
+  };
+}

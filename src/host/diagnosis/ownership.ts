@@ -1,0 +1,92 @@
+import { runLifecycle } from "../lifecycle/run.ts";
+import type { Facts } from "./facts.ts";
+import type { Contradiction } from "./finding.ts";
+import {
+  abandoning,
+  closingAttempt,
+  closingInteraction,
+  closingTimer,
+  interrupting,
+  releasing,
+  requeueing,
+} from "./mends.ts";
+
+/** Checks of who may act on a run and what it executes. */
+export const OWNERSHIP: readonly ((facts: Facts) => readonly Contradiction[])[] = [
+  terminalLeavesNothingOpen,
+  claimMeansActive,
+  claimIsNewest,
+  claimHasWorker,
+  activeHasPosition,
+  idleExecutesNothing,
+];
+
+export function isTerminal({ run }: Facts): boolean {
+  return runLifecycle.isFinal(run.status);
+}
+
+function isActive({ run }: Facts): boolean {
+  return run.status === "starting" || run.status === "running";
+}
+
+function terminalLeavesNothingOpen(facts: Facts): readonly Contradiction[] {
+  if (!isTerminal(facts)) return [];
+  const { run, claim, open, interaction, timer, effects } = facts;
+  const left = (what: string, mend: Contradiction["mend"]): Contradiction => ({
+    invariant: "terminal_leaves_nothing_open",
+    message: `the run is ${run.status}, but ${what} is open`,
+    ...(mend === undefined ? {} : { mend }),
+  });
+  return [
+    ...(claim === undefined ? [] : [left(`its claim ${claim.generation}`, releasing(facts))]),
+    ...(open === undefined ? [] : [left(`attempt ${open.attemptId}`, closingAttempt(open))]),
+    ...(interaction === undefined
+      ? []
+      : [left(`interaction ${interaction.interactionId}`, closingInteraction(facts))]),
+    ...(timer === undefined ? [] : [left(`timer ${timer.timerId}`, closingTimer(facts))]),
+    ...effects
+      .filter((effect) => effect.status === "pending" || effect.status === "applying")
+      .map((effect) => left(`effect ${effect.effectId}`, abandoning(effect))),
+  ];
+}
+
+function claimMeansActive(facts: Facts): readonly Contradiction[] {
+  const { run, claim } = facts;
+  if (isTerminal(facts) || (claim !== undefined) === isActive(facts)) return [];
+  const invariant = "claim_means_active";
+  return claim === undefined
+    ? [{ invariant, message: `the run is ${run.status} without a claim`, mend: requeueing() }]
+    : [{ invariant, message: `the run is ${run.status} with a claim`, mend: releasing(facts) }];
+}
+
+function claimIsNewest({ run, claim }: Facts): readonly Contradiction[] {
+  if (claim === undefined || claim.generation === run.generation) return [];
+  const message = `the open claim is of generation ${claim.generation}, the run of ${run.generation}`;
+  return [{ invariant: "claim_is_newest", message }];
+}
+
+function claimHasWorker({ claim, worker }: Facts): readonly Contradiction[] {
+  if (claim === undefined || worker?.generation === claim.generation) return [];
+  const message = `the claim's worker ${claim.workerId} is not recorded for its generation`;
+  return [{ invariant: "claim_has_worker", message }];
+}
+
+/** A running run executes its open attempt or routes on its newest; a starting one neither. */
+function activeHasPosition({ run, open }: Facts): readonly Contradiction[] {
+  if (run.status !== "running") return [];
+  const executes = open?.status === "running";
+  if (executes !== run.routing && (executes || open === undefined)) return [];
+  const has = open === undefined ? "no open attempt" : `a ${open.status} attempt`;
+  const message = `the run is running and ${run.routing ? "only routes" : "executes"}, with ${has}`;
+  return [{ invariant: "active_has_position", message }];
+}
+
+function idleExecutesNothing(facts: Facts): readonly Contradiction[] {
+  const { run, open, claim } = facts;
+  if (open?.status !== "running" || run.status === "running" || isTerminal(facts)) return [];
+  const message = `the run is ${run.status}, but attempt ${open.attemptId} is running`;
+  const invariant = "idle_executes_nothing";
+  // While somebody may own the run, or something waits for the attempt, more than one story fits.
+  const isProven = claim === undefined && facts.interaction === undefined;
+  return [{ invariant, message, ...(isProven ? { mend: interrupting(open) } : {}) }];
+}
