@@ -34,6 +34,8 @@ export interface Reader {
     countByStatus(): { status: RunStatus; count: number }[];
     /** Due queued runs in queue order: priority, available_at, position. */
     queued(now: number, limit: number): RunRecord[];
+    /** The same without the runs of these projects. */
+    queuedElsewhere(now: number, projectDirs: readonly string[], limit: number): RunRecord[];
     /** When the next queued run that is not yet due becomes so. */
     nextAvailableAt(now: number): number | undefined;
     withStatus(status: RunStatus, afterPosition: number, limit: number): RunRecord[];
@@ -108,6 +110,8 @@ export interface Reader {
   readonly progress: { ofRun(runId: string): ProgressRecord[] };
   readonly events: {
     ofRun(runId: string, afterRevision: number, limit: number): EventRecord[];
+    /** How many events a run has, and the highest of their revisions. */
+    tally(runId: string): { count: number; last: number };
     /** Ids of runs changed after a position, with the newest position of each. */
     changedRuns(afterPosition: number, limit: number): { runId: string; position: number }[];
     lastPosition(): number;

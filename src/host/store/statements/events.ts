@@ -17,7 +17,11 @@ const events = new Table<EventRecord>("events", {
 export function eventReader(connection: Connection): Reader["events"] {
   // The sequence remembers positions that prune has deleted; the table does not.
   const lastPosition = connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
+  const tally = connection.rows<{ count: number; last: number }>(
+    `SELECT count(*) AS count, coalesce(max(revision), 0) AS last FROM events WHERE run_id = ?`,
+  );
   return {
+    tally: (runId) => tally(runId)[0] ?? { count: 0, last: 0 },
     ofRun: connection.many(events, "WHERE run_id = ? AND revision > ? ORDER BY revision LIMIT ?"),
     changedRuns: connection.rows<{ runId: string; position: number }>(
       `SELECT run_id AS runId, max(position) AS position FROM events WHERE position > ?
