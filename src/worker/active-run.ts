@@ -6,12 +6,13 @@ import type { Clock } from "../platform/clock.ts";
 import type { Gathering } from "./activation.ts";
 import { evaluateTimeout, hostLimit } from "./engine/attempt.ts";
 import type { Engine, Position } from "./engine/attempt.ts";
-import { drive } from "./engine/drive.ts";
+import { drive, SourceChangedInRun } from "./engine/drive.ts";
+import { verifySources } from "./definition/load.ts";
 import { recordedSource } from "./from-wire.ts";
 import type { HostStream } from "./host-link.ts";
 import { wireSource } from "./to-wire.ts";
 import { createRunLink } from "./wire-run-link.ts";
-import { requireSound, requireUnchanged } from "./workshop.ts";
+import { requireSound, requireUnchanged, sourceChanged } from "./workshop.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface ActiveRunOptions {
@@ -43,12 +44,20 @@ export async function serveActivation(
   const { node, visit } = bootstrap;
   const timeout = evaluateTimeout(engine, { node, visit, attempt: 1 });
   const boundary = Number(bootstrap.boundary);
-  const ready = { newSources: newSources(), ...hostLimit(timeout) };
+  const { timeoutMs } = hostLimit(timeout);
+  const limit = timeoutMs === undefined ? {} : { timeoutMs: BigInt(timeoutMs) };
+  const ready = { newSources: newSources(), ...limit };
   const answer = await stream.ask({ case: "ready", value: ready }, { boundary });
   // Anything but `begin` says that there is nothing to do for this worker.
   if (answer.case !== "begin") return;
   const at = positionOf(bootstrap, answer.value);
-  await drive(engine, { at, routeOnly: ROUTE_ONLY.has(answer.value.kind), timeout });
+  const routeOnly = ROUTE_ONLY.has(answer.value.kind);
+  try {
+    await drive(engine, { at, routeOnly, timeout });
+  } catch (thrown) {
+    if (!(thrown instanceof SourceChangedInRun)) throw thrown;
+    throw sourceChanged(await verifySources(bootstrap.sources.map(recordedSource)));
+  }
 }
 
 async function prepare(

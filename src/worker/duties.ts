@@ -8,7 +8,7 @@ import type { ErrorDescription } from "../workflow/describe-error.ts";
 import { ClaimLostError } from "../workflow/errors.ts";
 import { serveActivation } from "./active-run.ts";
 import { Gathering } from "./activation.ts";
-import { CLAIM_LOSSES, STOP_ERRORS } from "./from-wire.ts";
+import { claimLoss, stopError } from "./from-wire.ts";
 import type { FrameBody, HostStream, OrderBody } from "./host-link.ts";
 import { failure as wireFailure } from "./to-wire.ts";
 import { CannotLoad, requireSound, resolve, Workshop } from "./workshop.ts";
@@ -38,7 +38,9 @@ export class Duties {
     this.#options = options;
   }
 
-  hello(hello: MessageInitShape<typeof HelloSchema>): void {
+  /** Says that this process has everything loaded. */
+  async hello(hello: MessageInitShape<typeof HelloSchema>): Promise<void> {
+    await this.#workshop.prepare();
     this.#tell({ case: "hello", value: hello });
   }
 
@@ -72,11 +74,11 @@ export class Duties {
         this.#gathering?.addSource(order.value);
         break;
       case "lost":
-        this.#stop.abort(new ClaimLostError(CLAIM_LOSSES[order.value.loss]));
+        this.#stop.abort(new ClaimLostError(claimLoss(order.value.loss)));
         this.#options.done();
         break;
       case "stop":
-        this.#stop.abort(STOP_ERRORS[order.value.reason]());
+        this.#stop.abort(stopError(order.value.reason));
         if (!this.#active) this.#leave("told to stop");
         break;
       default:

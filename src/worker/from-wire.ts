@@ -2,7 +2,7 @@ import { SourceKind } from "../gen/piworkflows/common/v1/source_pb.ts";
 import type { Source } from "../gen/piworkflows/common/v1/source_pb.ts";
 import { ClaimLoss } from "../gen/piworkflows/common/v1/error_pb.ts";
 import { StopReason } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
-import { RunCancelledError, RunPausedError } from "../workflow/errors.ts";
+import { CancelledError, HostStoppingError, PausedError } from "../workflow/errors.ts";
 import type { SourceRecord } from "./definition/load.ts";
 
 /** A recorded source as the loader compares it. */
@@ -14,8 +14,12 @@ export function recordedSource(source: Source): SourceRecord {
   return { kind: "file", path, digest, size };
 }
 
-export const CLAIM_LOSSES: Readonly<Record<ClaimLoss, string>> = {
-  [ClaimLoss.UNSPECIFIED]: "unknown",
+/** In which way the claim is gone, in the words of state.md. */
+export function claimLoss(loss: ClaimLoss): string {
+  return CLAIM_LOSSES[loss] ?? "unknown";
+}
+
+const CLAIM_LOSSES: Partial<Record<ClaimLoss, string>> = {
   [ClaimLoss.MISSING_AUTHORITY]: "missing_authority",
   [ClaimLoss.EXPIRED]: "expired",
   [ClaimLoss.OWNER_CHANGED]: "owner_changed",
@@ -23,20 +27,9 @@ export const CLAIM_LOSSES: Readonly<Record<ClaimLoss, string>> = {
   [ClaimLoss.GENERATION_CHANGED]: "generation_changed",
 };
 
-/** What `ctx.signal` is aborted with for each reason to stop. */
-export const STOP_ERRORS: Readonly<Record<StopReason, () => Error>> = {
-  [StopReason.UNSPECIFIED]: () => new HostStoppingError(),
-  [StopReason.PAUSE]: () => new RunPausedError(),
-  [StopReason.CANCEL]: () => new RunCancelledError(),
-  [StopReason.HOST_STOPPING]: () => new HostStoppingError(),
-  [StopReason.RETIRED]: () => new HostStoppingError(),
-};
-
-/** The host ends; the run goes on when it is back. */
-class HostStoppingError extends Error {
-  override readonly name = "HostStoppingError";
-
-  constructor() {
-    super("the host is stopping; the run goes on when it is back");
-  }
+/** What `ctx.signal` is aborted with when the host says stop. */
+export function stopError(reason: StopReason): Error {
+  if (reason === StopReason.PAUSE) return new PausedError();
+  if (reason === StopReason.CANCEL) return new CancelledError();
+  return new HostStoppingError();
 }

@@ -42,7 +42,7 @@ function main(): void {
     duties.fail(failure);
     systemClock.after(FAREWELL_MS, () => leave(EXIT_AUTHOR));
   });
-  duties.hello({ pid: process.pid, version: packageVersion() });
+  void duties.hello({ pid: process.pid, version: packageVersion() });
 }
 
 main();

@@ -71,14 +71,13 @@ function grantOf(key: string, answer: OrderBody): EffectGrant {
   if (answer.case === "refused") throw new ProposalRefused(answer.value.message);
   if (answer.case !== "effect") throw unexpected(answer);
   const { effectId, kind, receiptJson } = answer.value;
-  const grant = { effectId, key, kind: GRANTS[kind] };
+  // A host that does not say what is allowed allows nothing.
+  const grant = { effectId, key, kind: GRANTS[kind] ?? "blocked" };
   if (kind !== GrantKind.STORED) return grant;
   return { ...grant, receiptJson: Buffer.from(receiptJson).toString() };
 }
 
-const GRANTS: Readonly<Record<GrantKind, EffectGrant["kind"]>> = {
-  // A host that does not say what is allowed allows nothing.
-  [GrantKind.UNSPECIFIED]: "blocked",
+const GRANTS: Partial<Record<GrantKind, EffectGrant["kind"]>> = {
   [GrantKind.APPLY]: "apply",
   [GrantKind.OBSERVE]: "observe",
   [GrantKind.STORED]: "stored",

@@ -5,7 +5,7 @@ import type { LoadFailedSchema, ResolvedSchema } from "../gen/piworkflows/worker
 import { describeError } from "../workflow/describe-error.ts";
 import { toJson } from "../workflow/json.ts";
 import type { Workflow } from "../workflow/define-workflow.ts";
-import { loadDefinition, verifySources } from "./definition/load.ts";
+import { loadDefinition, prepareLoader, SourceChangedError, verifySources } from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
 import { RunState } from "./engine/run-state.ts";
 import { timeoutOf, workTimeout } from "./engine/timeout.ts";
@@ -42,21 +42,33 @@ export class Workshop {
   #loaded: LoadedDefinition | undefined;
   #fresh: SourceRecord[] = [];
 
+  /** Has ready what every load needs, while nobody waits for it. */
+  async prepare(): Promise<void> {
+    await prepareLoader();
+  }
+
   /** Loads the file, or checks that what was loaded before is still what is on disk. */
   async load(files: Files, recorded?: Recorded): Promise<LoadedDefinition> {
     if (this.#loaded !== undefined) return await this.#reuse(files, this.#loaded, recorded);
     enter(files.projectDir);
-    const loaded = await loadDefinition({
+    const loaded = await this.#evaluate(files, recorded);
+    this.#files = files;
+    this.#loaded = loaded;
+    return loaded;
+  }
+
+  async #evaluate(files: Files, recorded: Recorded | undefined): Promise<LoadedDefinition> {
+    return await loadDefinition({
       entryPath: files.workflowPath,
       projectDir: files.projectDir,
       cacheDir: files.cacheDir,
       ...(recorded === undefined ? {} : { recorded: recorded.sources }),
       ...(recorded?.bytes === undefined ? {} : { recordedBytes: lookup(recorded.bytes) }),
       onSource: (source) => this.#fresh.push(source),
+    }).catch((thrown: unknown) => {
+      if (!(thrown instanceof SourceChangedError)) throw thrown;
+      throw sourceChanged(thrown.differences);
     });
-    this.#files = files;
-    this.#loaded = loaded;
-    return loaded;
   }
 
   /** Files that were loaded since it was last asked and are not recorded yet. */
@@ -77,24 +89,26 @@ export class Workshop {
       recorded?.bytes === undefined;
     const changed = same ? await verifySources(loaded.sources) : [{ path: files.workflowPath }];
     if (changed.length === 0) return loaded;
-    throw new CannotLoad({
-      reason: Reason.SOURCE_CHANGED,
-      message: "what this worker has loaded is not what is asked for now",
-      files: changed.map(({ path }) => path),
-    });
+    throw sourceChanged(changed);
   }
+}
+
+/** The refusal that names the files. */
+export function sourceChanged(
+  changed: readonly { readonly path: string; readonly message?: string }[],
+): CannotLoad {
+  const message = changed.map(({ path, message: said }) => said ?? `${path} differs`).join("; ");
+  return new CannotLoad({
+    reason: Reason.SOURCE_CHANGED,
+    message,
+    files: changed.map(({ path }) => path),
+  });
 }
 
 /** Compares all recorded sources with the disk, before anything of them is evaluated. */
 export async function requireUnchanged(sources: readonly SourceRecord[]): Promise<void> {
   const changed = await verifySources(sources);
-  if (changed.length === 0) return;
-  const files = changed.map(({ path }) => path);
-  throw new CannotLoad({
-    reason: Reason.SOURCE_CHANGED,
-    message: `${files.length} recorded source file(s) differ from the ones on disk`,
-    files,
-  });
+  if (changed.length > 0) throw sourceChanged(changed);
 }
 
 /** The workflow of a load, or all that is wrong with it. */

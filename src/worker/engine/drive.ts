@@ -40,11 +40,22 @@ export async function drive(engine: Engine, activation: Activation): Promise<voi
 async function executeAndClose(engine: Engine, at: Position, timeout: Timeout): Promise<Closing> {
   const startedAtMs = engine.clock.now();
   const outcome = await executeAttempt(engine, at, timeout);
+  // A file that changed under the run is no failure of the node: the run is blocked for it.
+  if (outcome.kind === "failed" && outcome.error.name === SOURCE_CHANGED)
+    throw new SourceChangedInRun(outcome.error.message);
   crashPoint("proposal.before", at.node);
   return closeAttempt(engine, at, outcome, startedAtMs);
 }
 
 type Proposal = Exclude<Closing, "stopped">;
+
+/** Name of the error that the loader throws in place of evaluating a changed file. */
+const SOURCE_CHANGED = "SourceChangedError";
+
+/** A node came to load a file that is not the one the run recorded. */
+export class SourceChangedInRun extends Error {
+  override readonly name = "SourceChangedInRun";
+}
 
 interface Answered {
   readonly closing: Proposal;
