@@ -1,0 +1,23 @@
+import { resolve } from "node:path";
+import { BackupResponseSchema } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
+import type { Command } from "../command.ts";
+import { ExitCode } from "../exit-codes.ts";
+import { bytes, safe } from "../text.ts";
+import { printResponse } from "./shared.ts";
+
+export const command: Command = {
+  description:
+    "Writes a consistent copy of the database to a new file while the host goes on. To restore:\n" +
+    "stop the host and put the copy in the place of host.db (docs/operating.md).",
+  positionals: [{ name: "FILE", completes: "file" }],
+  examples: [["backup ~/workflows.db", "the file must not exist yet"]],
+  async run(args, cli) {
+    const path = resolve(cli.cwd, args.required(0));
+    const client = await cli.connect();
+    const response = await client.call(({ host }) => host.backup({ path }));
+    printResponse(cli, BackupResponseSchema, response, () => [
+      `wrote ${safe(path)}: ${bytes(response.bytes)}, sha256 ${response.digest}`,
+    ]);
+    return ExitCode.success;
+  },
+};

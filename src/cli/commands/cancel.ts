@@ -1,0 +1,27 @@
+import { CancelRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import type { Command } from "../command.ts";
+import { ExitCode } from "../exit-codes.ts";
+import { KEY_OPTION, newCommand, printResponse, RUN, runLine } from "./shared.ts";
+
+export const command: Command = {
+  description:
+    "Ends a run. It counts as cancelled at once; its processes are ended after that.\n" +
+    "What it did stays done, and an effect that is being applied becomes ambiguous.",
+  positionals: [RUN],
+  options: {
+    note: { type: "string", value: "TEXT", help: "Why, for the record" },
+    key: KEY_OPTION,
+  },
+  examples: [['cancel run_01jd --note "wrong branch"', "with a reason"]],
+  async run(args, cli) {
+    const request = {
+      command: newCommand(args.text("key")),
+      runId: args.required(0),
+      note: args.text("note") ?? "",
+    };
+    const client = await cli.connect();
+    const response = await client.call(({ runs }) => runs.cancelRun(request));
+    printResponse(cli, CancelRunResponseSchema, response, () => [runLine(response.run, cli)]);
+    return ExitCode.success;
+  },
+};

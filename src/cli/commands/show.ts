@@ -1,0 +1,77 @@
+import {
+  GetRunResponseSchema,
+  GetRunValueResponseSchema,
+  ValueKind,
+} from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { UsageError } from "../arguments.ts";
+import type { Arguments } from "../arguments.ts";
+import type { Cli, Command } from "../command.ts";
+import { ExitCode } from "../exit-codes.ts";
+import { exitCodeOfRun } from "../outcome.ts";
+import { prettyJson } from "../text.ts";
+import { messageJson, valueJson } from "../values.ts";
+import { runLines } from "../views/run-view.ts";
+import { frameOf, RUN, viewOf } from "./shared.ts";
+
+interface Wanted {
+  readonly kind: ValueKind;
+  readonly node: string;
+}
+
+export const command: Command = {
+  description:
+    "Shows a run: its state, nodes, effects, the end of its output, its result or error.\n" +
+    "With --result, --output or --input-value it prints that value whole, and nothing else.\n" +
+    "The exit code tells how the run is: 0 completed or going on, 10 to 15 otherwise.",
+  positionals: [RUN],
+  options: {
+    result: { type: "boolean", help: "Print the run's result" },
+    output: { type: "string", value: "NODE", help: "Print the newest output of a node" },
+    "input-value": { type: "boolean", help: "Print the run's input" },
+    raw: { type: "boolean", help: "With a value that is text: print it as it is, without quotes" },
+  },
+  examples: [
+    ["show run_01jd", "by the beginning of its id"],
+    ["show run_01jd --json", "as JSON"],
+    ["show run_01jd --output collect", "what the node collect returned"],
+  ],
+  async run(args, cli) {
+    const wanted = wantedValue(args);
+    if (wanted !== undefined) return await showValue(args, cli, wanted);
+    if (args.flag("raw")) throw new UsageError("--raw needs --result, --output or --input-value");
+    const client = await cli.connect();
+    const response = await client.call(({ runs }) => runs.getRun({ runId: args.required(0) }));
+    const view = viewOf(response.run);
+    if (cli.json) cli.out.json(messageJson(GetRunResponseSchema, response));
+    else cli.out.lines(await runLines(view, frameOf(cli)));
+    return view.summary === undefined ? ExitCode.success : exitCodeOfRun(view.summary);
+  },
+};
+
+async function showValue(args: Arguments, cli: Cli, wanted: Wanted): Promise<ExitCode> {
+  const client = await cli.connect();
+  const request = { runId: args.required(0), ...wanted };
+  const response = await client.call(({ runs }) => runs.getRunValue(request));
+  if (cli.json) {
+    cli.out.json(messageJson(GetRunValueResponseSchema, response));
+    return ExitCode.success;
+  }
+  if (response.value === undefined) {
+    cli.out.note("the run has no such value");
+    return ExitCode.notFound;
+  }
+  const json = valueJson(response.value);
+  cli.out.line(args.flag("raw") && typeof json === "string" ? json : prettyJson(json));
+  return ExitCode.success;
+}
+
+function wantedValue(args: Arguments): Wanted | undefined {
+  const node = args.text("output");
+  const wanted = [
+    args.flag("result") ? { kind: ValueKind.RESULT, node: "" } : undefined,
+    args.flag("input-value") ? { kind: ValueKind.INPUT, node: "" } : undefined,
+    node === undefined ? undefined : { kind: ValueKind.OUTPUT, node },
+  ].filter((value) => value !== undefined);
+  if (wanted.length > 1) throw new UsageError("only one value can be shown at a time");
+  return wanted[0];
+}

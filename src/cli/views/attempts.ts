@@ -1,0 +1,63 @@
+/** The nodes of a run, one line for each attempt. */
+import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
+import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import type { Style } from "../output.ts";
+import { table } from "../table.ts";
+import { cut, duration, safe } from "../text.ts";
+import { attemptWord, colourOf, msOf } from "./words.ts";
+
+export interface Frame {
+  /** Wall-clock milliseconds. */
+  readonly now: number;
+  readonly columns: number;
+  readonly style: Style;
+}
+
+const NOTE_CHARS_MAX = 300;
+const INDENT = "  ";
+
+/** Lines for the newest attempts, oldest first; at most `count` of them. */
+export async function attemptLines(
+  view: RunView,
+  frame: Frame,
+  count = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const shown = view.attempts.slice(-count);
+  const rows = shown.map((attempt) => [
+    attemptWord(attempt.status),
+    safe(attempt.node),
+    ordinals(attempt),
+    elapsed(attempt, frame.now),
+    note(attempt, view),
+  ]);
+  const lines = await table(rows, { columns: frame.columns - INDENT.length, right: [3] });
+  return lines.map((line, index) => {
+    const status = rows[index]?.[0] ?? "";
+    return INDENT + frame.style(colourOf(status), status) + line.slice(status.length);
+  });
+}
+
+/** How long an attempt took, or has taken. */
+export function elapsed({ startedAt, finishedAt }: Attempt, now: number): string {
+  const from = msOf(startedAt);
+  return from === undefined ? "" : duration((msOf(finishedAt) ?? now) - from);
+}
+
+/** Which visit and which try, where it is not the first. */
+export function ordinals({ visit, attempt }: Attempt): string {
+  const parts = [visit > 1 ? `visit ${visit}` : "", attempt > 1 ? `try ${attempt}` : ""];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function note(attempt: Attempt, view: RunView): string {
+  if (attempt.error !== undefined) {
+    const { name, message } = attempt.error;
+    return cut(safe(name === "" ? message : `${name}: ${message}`), NOTE_CHARS_MAX);
+  }
+  if (attempt.finishedAt !== undefined) return "";
+  const progress = view.progress.find(({ node }) => node === attempt.node);
+  const from = msOf(attempt.startedAt) ?? 0;
+  // An update of an earlier visit says nothing about this one.
+  const isNew = progress !== undefined && (msOf(progress.at) ?? 0) >= from;
+  return cut(safe(isNew ? progress.text : (view.summary?.statusDetail ?? "")), NOTE_CHARS_MAX);
+}

@@ -1,0 +1,162 @@
+/** The three ways to watch: a live picture on a terminal, lines of text, lines of JSON. */
+import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
+import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import { WatchRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import type { WatchRunResponse } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import type { Cli } from "../command.ts";
+import type { Viewer } from "../follow-run.ts";
+import { localTime, safe } from "../text.ts";
+import { messageJson } from "../values.ts";
+import { attemptLines, elapsed, ordinals } from "./attempts.ts";
+import type { Frame } from "./attempts.ts";
+import { headline, stateLines, tail } from "./run-view.ts";
+import { attemptWord, colourOf, msOf } from "./words.ts";
+
+export interface WatchViewer extends Viewer {
+  /** The picture is left as it is; what is printed next comes below it. */
+  end(): Promise<void>;
+}
+
+/** Lines of the picture that are not nodes. */
+const OTHER_ROWS = 12;
+const OUTPUT_ROWS = 6;
+const REDRAW_MS = 1_000;
+
+export function watchViewer(cli: Cli): WatchViewer {
+  if (cli.json) return jsonViewer(cli);
+  return cli.out.canRedraw ? new LiveViewer(cli) : new LineViewer(cli);
+}
+
+function jsonViewer({ out }: Cli): WatchViewer {
+  return {
+    show: (_view, response: WatchRunResponse) =>
+      out.flow(`${JSON.stringify(messageJson(WatchRunResponseSchema, response))}\n`),
+    notice: (text) => out.note(`pi-workflows: ${text}`),
+    end: () => Promise.resolve(),
+  };
+}
+
+/** Says what changed, and never takes a line back. */
+export class LineViewer implements WatchViewer {
+  readonly #cli: Cli;
+  readonly #attempts = new Map<string, string>();
+  readonly #progress = new Map<string, number>();
+  #headline = "";
+
+  constructor(cli: Cli) {
+    this.#cli = cli;
+  }
+
+  async show(view: RunView): Promise<void> {
+    const frame = this.#frame();
+    if (view.summary !== undefined) this.#sayHeadline(headline(view.summary, frame));
+    for (const attempt of view.attempts) this.#sayAttempt(attempt, frame);
+    for (const { node, text, at } of view.progress) this.#sayProgress(node, text, msOf(at) ?? 0);
+    await this.#cli.out.flow("");
+  }
+
+  notice(text: string): void {
+    this.#cli.out.note(`pi-workflows: ${text}`);
+  }
+
+  async end(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  #frame(): Frame {
+    const { out, clock } = this.#cli;
+    return { now: clock.now(), columns: out.columns, style: out.style };
+  }
+
+  #sayHeadline(line: string): void {
+    if (line !== this.#headline) this.#cli.out.line(line);
+    this.#headline = line;
+  }
+
+  #sayAttempt(attempt: Attempt, frame: Frame): void {
+    const status = attemptWord(attempt.status);
+    if (this.#attempts.get(attempt.attemptId) === status) return;
+    this.#attempts.set(attempt.attemptId, status);
+    const at = localTime(msOf(attempt.finishedAt) ?? msOf(attempt.startedAt) ?? frame.now);
+    const took = attempt.finishedAt === undefined ? "" : elapsed(attempt, frame.now);
+    const error = attempt.error === undefined ? "" : safe(attempt.error.message);
+    const facts = [ordinals(attempt), took, error].filter((fact) => fact !== "").join("  ");
+    this.#cli.out.line(
+      `${at}  ${frame.style(colourOf(status), status)}  ${safe(attempt.node)}  ${facts}`.trimEnd(),
+    );
+  }
+
+  #sayProgress(node: string, text: string, at: number): void {
+    if (at <= (this.#progress.get(node) ?? 0)) return;
+    this.#progress.set(node, at);
+    this.#cli.out.line(`${localTime(at)}  ${safe(node)}: ${safe(text)}`);
+  }
+}
+
+/** Draws the run in place, again with each change and each second. */
+export class LiveViewer implements WatchViewer {
+  readonly #cli: Cli;
+  readonly #stopTicking: () => void;
+  #view: RunView | undefined;
+  #notice = "";
+  #rows = 0;
+  #drawing: Promise<void> = Promise.resolve();
+
+  constructor(cli: Cli) {
+    this.#cli = cli;
+    const timer = cli.clock.every(REDRAW_MS, () => void this.#draw());
+    this.#stopTicking = () => timer.cancel();
+  }
+
+  async show(view: RunView): Promise<void> {
+    this.#view = view;
+    this.#notice = "";
+    await this.#draw();
+  }
+
+  notice(text: string): void {
+    this.#notice = text;
+    void this.#draw();
+  }
+
+  async end(): Promise<void> {
+    this.#stopTicking();
+    await this.#draw();
+    this.#rows = 0;
+  }
+
+  /** One drawing at a time: two would interleave. */
+  async #draw(): Promise<void> {
+    this.#drawing = this.#drawing.then(() => this.#drawNow());
+    await this.#drawing;
+  }
+
+  async #drawNow(): Promise<void> {
+    const { out, clock } = this.#cli;
+    const frame: Frame = { now: clock.now(), columns: out.columns, style: out.style };
+    const lines = (await this.#lines(frame)).slice(0, Math.max(1, out.rows - 1));
+    const up = this.#rows === 0 ? "" : `\u001b[${this.#rows}A`;
+    // Without wrapping, a long line takes one row, so that the way back up is known.
+    out.raw(`\u001b[?7l${up}\r\u001b[J${lines.map((line) => `${line}\n`).join("")}\u001b[?7h`);
+    this.#rows = lines.length;
+  }
+
+  async #lines(frame: Frame): Promise<readonly string[]> {
+    const view = this.#view;
+    const notice = this.#notice === "" ? [] : [frame.style("yellow", this.#notice)];
+    if (view?.summary === undefined) return notice;
+    const room = Math.max(3, this.#cli.out.rows - OTHER_ROWS - OUTPUT_ROWS);
+    return [
+      headline(view.summary, frame),
+      ...(await attemptLines(view, frame, room)),
+      ...stateLines(view, frame),
+      ...outputLines(view, frame),
+      ...notice,
+    ];
+  }
+}
+
+function outputLines({ outputTail }: RunView, { style }: Frame): readonly string[] {
+  const lines = tail(outputTail, OUTPUT_ROWS);
+  return lines.length === 0 ? [] : ["", ...lines.map((line) => style("dim", line))];
+}
