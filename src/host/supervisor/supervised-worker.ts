@@ -13,6 +13,12 @@ export interface WantedWorkflow {
   readonly projectDir: string;
 }
 
+/** What is asked of the pool. */
+export interface Wish extends WantedWorkflow {
+  /** True for a worker that has loaded nothing yet: a preloaded one was out of date. */
+  readonly fresh?: boolean;
+}
+
 /** The host's side of a worker's stream, handed over when the stream opens. */
 export interface WorkerChannel {
   send(frame: WorkResponse): void;

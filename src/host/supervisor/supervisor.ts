@@ -17,7 +17,12 @@ import { OutputLog } from "./output-log.ts";
 import type { FollowOptions } from "./output-log.ts";
 import { ProcessTree } from "./process-tree.ts";
 import type { TreeRoot } from "./process-tree.ts";
-import type { SupervisedWorker, WantedWorkflow, WorkerChannel } from "./supervised-worker.ts";
+import type {
+  SupervisedWorker,
+  WantedWorkflow,
+  Wish,
+  WorkerChannel,
+} from "./supervised-worker.ts";
 import { WarmPool } from "./warm-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -59,7 +64,7 @@ export interface Supervisor {
   /** Begins to keep spares. Workers that are asked for before come after. */
   start(): void;
   /** A preloaded spare, else a spare, else a new process; throws `SpawnFailed`. */
-  acquire(want: WantedWorkflow): Promise<SupervisedWorker>;
+  acquire(want: Wish): Promise<SupervisedWorker>;
   /** The workflow that was used last: one spare loads it. */
   remember(want: WantedWorkflow): void;
   /** The worker that holds this secret and is not gone. */
@@ -123,7 +128,7 @@ class ChildSupervisor implements Supervisor {
     void this.#open();
   }
 
-  acquire(want: WantedWorkflow): Promise<SupervisedWorker> {
+  acquire(want: Wish): Promise<SupervisedWorker> {
     return this.#pool.acquire(want);
   }
 

@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Intent } from "./exit-reason.ts";
 import { SpawnFailed } from "./supervised-worker.ts";
-import type { SupervisedWorker, WantedWorkflow } from "./supervised-worker.ts";
+import type { SupervisedWorker, WantedWorkflow, Wish } from "./supervised-worker.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 export interface PoolOptions {
@@ -28,7 +28,7 @@ export interface PoolOptions {
 }
 
 interface Waiter {
-  readonly want: WantedWorkflow;
+  readonly want: Wish;
   readonly resolve: (worker: SupervisedWorker) => void;
   readonly reject: (error: SpawnFailed) => void;
 }
@@ -78,7 +78,7 @@ export class WarmPool {
   }
 
   /** A worker that has loaded the workflow, else one that has run nothing. */
-  async acquire(want: WantedWorkflow): Promise<SupervisedWorker> {
+  async acquire(want: Wish): Promise<SupervisedWorker> {
     if (this.#phase === "closed") throw stopping();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ want, resolve, reject });
@@ -176,10 +176,10 @@ export class WarmPool {
   }
 
   /** One that has loaded it, or will have in a moment; else one that has run nothing. */
-  #match(want: WantedWorkflow): WorkerProcess | undefined {
+  #match(want: Wish): WorkerProcess | undefined {
     const usable = this.#usable().filter((worker) => worker.state !== "starting");
     return (
-      usable.find((worker) => isFor(worker, want)) ??
+      usable.find((worker) => want.fresh !== true && isFor(worker, want)) ??
       usable.find((worker) => worker.preloadedFor === undefined)
     );
   }
@@ -216,7 +216,7 @@ export class WarmPool {
   }
 
   #sparesWanted(): number {
-    const exhausted = this.#busy >= this.#options.capacity;
+    const exhausted = this.#busy + this.#waiters.length >= this.#options.capacity;
     return exhausted || this.#respawn !== undefined ? 0 : this.#options.spares;
   }
 

@@ -50,6 +50,12 @@ export function runReader(connection: Connection): Reader["runs"] {
     "SELECT min(available_at) FROM runs WHERE status = 'queued' AND available_at > ?",
   );
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
+  const queuedElsewhere = connection.many(
+    runs,
+    `WHERE status = 'queued' AND available_at <= ?
+       AND project_dir NOT IN (SELECT value FROM json_each(?))
+     ORDER BY priority DESC, available_at, position LIMIT ?`,
+  );
   return {
     get: connection.one(runs, "WHERE run_id = ?"),
     idsByPrefix: connection.idsByPrefix("runs", "run_id"),
@@ -67,6 +73,8 @@ export function runReader(connection: Connection): Reader["runs"] {
       `WHERE status = 'queued' AND available_at <= ?
        ORDER BY priority DESC, available_at, position LIMIT ?`,
     ),
+    queuedElsewhere: (now, projectDirs, limit) =>
+      queuedElsewhere(now, JSON.stringify(projectDirs), limit),
     nextAvailableAt,
     withStatus: connection.many(
       runs,

@@ -1,0 +1,258 @@
+import { StopReason } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { Timer } from "../../platform/clock.ts";
+import { ClaimLostError } from "../errors.ts";
+import { HOST_STOP_GRACE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";
+import { verdict } from "../operations/attempts.ts";
+import { renewClaim } from "../operations/claims.ts";
+import type { RunRecord } from "../records.ts";
+import type { SupervisedWorker, WorkerExit } from "../supervisor/supervised-worker.ts";
+import { AttemptDeadline } from "./attempt-deadline.ts";
+import { beginFrames } from "./begin-frames.ts";
+import { concludeActivation } from "./conclusion.ts";
+import { Conversation } from "./conversation.ts";
+import { LoopWatch } from "./loop-watch.ts";
+import type { LoopBlock } from "./loop-watch.ts";
+import type { OpenAttempt } from "./proposals.ts";
+import { newStanding } from "./standing.ts";
+import type { Standing } from "./standing.ts";
+import type { ActivationTools } from "./tools.ts";
+
+export interface ActivationStart {
+  /** The run as it was launched. */
+  readonly run: RunRecord;
+  readonly worker: SupervisedWorker;
+  /** The worker resolved the file for this very run a moment ago. */
+  readonly justResolved: boolean;
+  /** The first node executes, or the edge is being taken. */
+  readonly onBegun: () => void;
+}
+
+/** What the scheduler must know when it launches the run again. */
+export interface ActivationEnd {
+  readonly wantsFresh: boolean;
+}
+
+/** The process table says that a process is stopped or traced. */
+const STOPPED_STATES: ReadonlySet<string> = new Set(["T", "t"]);
+
+/**
+ * The host's side of one generation of one run: it owns the claim's renewal, the
+ * deadline, and the decision what becomes of the run when the worker is gone.
+ */
+export class Activation {
+  readonly runId: string;
+  readonly generation: number;
+  readonly worker: SupervisedWorker;
+  /** Resolves when the worker's whole tree is gone and all of it is stored; never rejects. */
+  readonly ended: Promise<ActivationEnd>;
+
+  readonly #tools: ActivationTools;
+  readonly #start: ActivationStart;
+  readonly #standing: Standing;
+  readonly #conversation: Conversation;
+  readonly #deadline: AttemptDeadline;
+  readonly #loop: LoopWatch;
+  #renewedAt: number;
+  #renewing = false;
+  #draining = false;
+  #gone = false;
+  /** Ends a worker that should have ended, or begun, by itself. */
+  #impatience: Timer | undefined;
+
+  constructor(tools: ActivationTools, start: ActivationStart) {
+    const { run, worker } = start;
+    const { clock } = tools.host;
+    this.#tools = tools;
+    this.#start = start;
+    this.runId = run.runId;
+    this.generation = run.generation;
+    this.worker = worker;
+    this.#standing = newStanding(run, worker);
+    this.#conversation = new Conversation(tools, this.#standing, {
+      opened: (attempt) => this.#opened(attempt),
+      released: () => this.#released(),
+      answered: () => this.#answered(),
+      heartbeat: (cpuMs) => this.#loop.heard(cpuMs),
+      fault: (reason) => this.#endFor("faultReason", reason),
+      discard: (reason) => this.#endFor("hostReason", reason),
+    });
+    this.#deadline = new AttemptDeadline(clock, tools.settings.verdictGraceMs, () =>
+      this.#overdue(),
+    );
+    const blockedMs = tools.settings.loopBlockedMs;
+    this.#loop = new LoopWatch({ clock, probe: tools.probe, blockedMs }, worker, run.node);
+    this.#renewedAt = clock.monotonic();
+    this.ended = this.#live();
+  }
+
+  get projectDir(): string {
+    return this.#standing.run.projectDir;
+  }
+
+  /** Present while the worker's loop stands still. */
+  loopBlock(): LoopBlock | undefined {
+    const { attempt, released } = this.#standing;
+    return attempt === undefined || released || this.#gone ? undefined : this.#loop.block();
+  }
+
+  /** Once a second; `late` when the host itself did not run for a while. */
+  tick(late: boolean): void {
+    const { attempt, released } = this.#standing;
+    if (released || this.#gone) return;
+    if (attempt !== undefined && !late && this.#loop.check()) {
+      this.#log("worker.loop_blocked", { node: attempt.node });
+    }
+    const silentMs = this.#tools.host.clock.monotonic() - this.#renewedAt;
+    if (silentMs >= this.#tools.settings.renewMs) this.#renew();
+  }
+
+  /** Something was committed for the run: perhaps a pause or a cancel took it away. */
+  changed(): void {
+    // Its own commits are looked at when they are answered.
+    if (this.#standing.released || this.#gone || this.#conversation.open > 0) return;
+    const { reader } = this.#tools.host.store;
+    if (reader.claims.open(this.runId)?.generation === this.generation) return;
+    this.#standing.released = true;
+    this.#deadline.clear();
+    const cancelled = reader.runs.get(this.runId)?.status === "cancelled";
+    this.#stop(cancelled ? StopReason.CANCEL : StopReason.PAUSE, KILL_GRACE_MS);
+  }
+
+  /** The claim ran out: its process does not run, and others may take over. */
+  expire(): void {
+    this.#endFor("faultReason", "did not run any more: its claim ran out");
+  }
+
+  /** The host stops: at once, or when the effect that is being applied is settled. */
+  drain(graceMs: number): void {
+    if (this.#gone || this.#draining) return;
+    this.#draining = true;
+    if (graceMs > 0 && this.#isApplying()) {
+      this.#wait(graceMs, () => this.#leave());
+    } else this.#leave();
+  }
+
+  async #live(): Promise<ActivationEnd> {
+    const { worker } = this;
+    const exited = new Promise<WorkerExit>((resolve) => {
+      worker.onEnd(resolve);
+    });
+    worker.bind(this.runId, this.generation);
+    worker.onFrame((frame) => this.#conversation.receive(frame));
+    this.#wait(RESOLVE_DEADLINE_MS, () => {
+      const seconds = RESOLVE_DEADLINE_MS / 1_000;
+      this.#endFor("faultReason", `did not load the workflow within ${seconds} s`);
+    });
+    this.#sendBeginning();
+    const exit = await exited;
+    this.#gone = true;
+    this.#deadline.clear();
+    this.#impatience?.cancel();
+    await concludeActivation(this.#tools, this.#standing, {
+      exit,
+      conversation: this.#conversation,
+    });
+    return { wantsFresh: this.#standing.wantsFresh };
+  }
+
+  #sendBeginning(): void {
+    const { cacheDir, host } = this.#tools;
+    const { run, justResolved } = this.#start;
+    for (const frame of beginFrames(host.store.reader, run, { cacheDir, justResolved })) {
+      this.worker.send(frame);
+    }
+  }
+
+  #opened(attempt: OpenAttempt): void {
+    const first = this.#standing.attempt === undefined;
+    this.#standing.attempt = attempt;
+    this.#loop.executes(attempt.node);
+    this.#deadline.watch(attempt.timeoutMs);
+    if (!first) return;
+    this.#impatience?.cancel();
+    this.#start.onBegun();
+  }
+
+  #released(): void {
+    this.#standing.released = true;
+    this.#deadline.clear();
+    this.#wait(KILL_GRACE_MS, () => this.worker.kill());
+  }
+
+  #answered(): void {
+    this.#renewedAt = this.#tools.host.clock.monotonic();
+    if (this.#draining && !this.#isApplying()) this.#leave();
+    this.changed();
+  }
+
+  #overdue(): void {
+    const { attempt, released, proof } = this.#standing;
+    if (attempt === undefined || released) return;
+    // What it proposed in time is being written: the answer clears or sets the deadline.
+    if (this.#conversation.open > 0) {
+      this.#deadline.postpone();
+      return;
+    }
+    const { attemptId, node, timeoutMs = 0 } = attempt;
+    const error = {
+      name: "TimeoutError",
+      message: `node ${node} was not done after ${timeoutMs} ms and did not react; its process was ended`,
+    };
+    this.#conversation.decide(async () => {
+      await verdict(this.#tools.host, { proof, attemptId, outcome: "timed_out", error });
+      this.worker.kill();
+    });
+  }
+
+  #renew(): void {
+    const state = this.#tools.probe.stateOf(this.worker.pid);
+    if (this.#renewing || state === undefined || STOPPED_STATES.has(state)) return;
+    this.#renewing = true;
+    const { clock } = this.#tools.host;
+    renewClaim(this.#tools.host, this.#standing.proof)
+      .then(() => {
+        this.#renewedAt = clock.monotonic();
+      })
+      .catch((error: unknown) => {
+        // A lost claim is seen in the rows; a full disk may be empty at the next tick.
+        if (error instanceof ClaimLostError) this.changed();
+        else this.#log("claim.not_renewed", { error });
+      })
+      .finally(() => {
+        this.#renewing = false;
+      });
+  }
+
+  #log(event: string, fields: Readonly<Record<string, unknown>>): void {
+    const { runId, generation, worker } = this;
+    this.#tools.host.log.warn(event, { runId, generation, workerId: worker.id, ...fields });
+  }
+
+  #isApplying(): boolean {
+    return this.#tools.host.store.reader.effects.applyingOfRun(this.runId).length > 0;
+  }
+
+  /** The run goes on at the next start of the host. */
+  #leave(): void {
+    if (this.#gone || this.#standing.released) return;
+    this.#standing.hostReason ??= "the host stopped";
+    this.#stop(StopReason.HOST_STOPPING, HOST_STOP_GRACE_MS);
+  }
+
+  #stop(reason: StopReason, graceMs: number): void {
+    // A loop that stands still reads no frame.
+    if (this.#loop.block() !== undefined) this.worker.kill();
+    else this.worker.stop(reason, graceMs);
+    this.#wait(graceMs, () => this.worker.kill());
+  }
+
+  #endFor(why: "faultReason" | "hostReason", reason: string): void {
+    this.#standing[why] ??= reason;
+    this.worker.kill();
+  }
+
+  #wait(delayMs: number, run: () => void): void {
+    this.#impatience?.cancel();
+    this.#impatience = this.#gone ? undefined : this.#tools.host.clock.after(delayMs, run);
+  }
+}

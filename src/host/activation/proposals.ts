@@ -1,0 +1,243 @@
+/** A worker's proposals: what each asks of the operations, and how the answer reads. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ActivationKind as WireKind } from "../../gen/piworkflows/worker/v1/bootstrap_pb.ts";
+import { AttemptOutcome, GrantKind } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type {
+  WorkRequest,
+  WorkResponseSchema,
+} from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { HostContext } from "../context.ts";
+import { effectPolicy } from "../handlers/graph-convert.ts";
+import { attemptResult, followOf } from "../handlers/result-convert.ts";
+import {
+  MalformedFrame,
+  jsonBytes,
+  jsonText,
+  nameText,
+  optionalMs,
+  proofOf,
+  safeNumber,
+  sourceWithContent,
+} from "../handlers/worker-convert.ts";
+import { advance, attachWorker, openInteraction, openTimer } from "../operations/attempts.ts";
+import type { BeginRecord } from "../operations/attempts.ts";
+import type { AckRecord, NextStep } from "../operations/boundary.ts";
+import { beginEffect } from "../operations/effects.ts";
+import type { GrantRecord } from "../operations/effects.ts";
+import type { ActivationKind, ClaimProof } from "../records.ts";
+
+/** The attempt that is open after a commit. */
+export interface OpenAttempt {
+  readonly attemptId: string;
+  readonly node: string;
+  /** Absent means that it may take for ever. */
+  readonly timeoutMs?: number;
+}
+
+/** A committed proposal: what the worker is told, and what follows for the activation. */
+export interface Committed {
+  readonly body: NonNullable<MessageInitShape<typeof WorkResponseSchema>["body"]>;
+  /** The run is no longer this worker's: it must exit. */
+  readonly parked: boolean;
+  /** Present when another attempt is executed from now on. */
+  readonly opened?: OpenAttempt;
+}
+
+/** One proposal, checked as far as that needs no row. */
+export interface Proposal {
+  readonly kind: ProposalKind;
+  /** One transaction; a repeat of the same frame gets the stored answer. */
+  commit(): Promise<Committed>;
+}
+
+export type ProposalKind = "ready" | "advance" | "interaction" | "wait" | "effectBegin";
+
+/** Throws REQUEST_INVALID for what no worker of ours sends, LIMIT_EXCEEDED for what is too large. */
+export function proposalOf(host: HostContext, tokenHash: string, frame: WorkRequest): Proposal {
+  const asked = {
+    host,
+    frame,
+    proof: proofOf(frame, tokenHash),
+    number: safeNumber("the number", frame.number),
+    boundary: safeNumber("the boundary", frame.expectedBoundary),
+  };
+  switch (frame.body.case) {
+    case "ready":
+      return readyProposal(asked, frame.body.value);
+    case "advance":
+      return advanceProposal(asked, frame.body.value);
+    case "interaction":
+      return interactionProposal(asked, frame.body.value);
+    case "wait":
+      return waitProposal(asked, frame.body.value);
+    case "effectBegin":
+      return effectProposal(asked, frame.body.value);
+    default:
+      throw new MalformedFrame(`${frame.body.case ?? "an empty frame"} is no proposal`);
+  }
+}
+
+interface Asked {
+  readonly host: HostContext;
+  readonly frame: WorkRequest;
+  readonly proof: ClaimProof;
+  readonly number: number;
+  readonly boundary: number;
+}
+
+type Body<Case extends ProposalKind> = Extract<WorkRequest["body"], { case: Case }>["value"];
+
+function readyProposal({ host, proof, number }: Asked, ready: Body<"ready">): Proposal {
+  const timeout = optionalMs(ready.timeoutMs);
+  const newSources = ready.newSources.map(sourceWithContent);
+  return {
+    kind: "ready",
+    commit: async () =>
+      begun(await attachWorker(host, proof, number, { ...timeout, newSources }), timeout),
+  };
+}
+
+function begun(begin: BeginRecord, timeout: { readonly timeoutMs?: number }): Committed {
+  const value = {
+    kind: WIRE_KINDS[begin.kind],
+    attemptId: begin.attemptId,
+    attempt: begin.attempt,
+    boundary: BigInt(begin.boundary),
+    countedAttempts: begin.countedAttempts,
+  };
+  const executes = begin.kind === "start" || begin.kind === "continue";
+  return {
+    body: { case: "begin", value },
+    parked: false,
+    opened: {
+      attemptId: begin.attemptId,
+      node: begin.node,
+      ...(executes ? timeout : {}),
+    },
+  };
+}
+
+function advanceProposal(asked: Asked, { result, follow, newSources }: Body<"advance">): Proposal {
+  const { host, frame, proof, number, boundary } = asked;
+  const next = followOf(follow) ?? undecided(result);
+  const change = {
+    expectedBoundary: boundary,
+    attemptId: nameText("the attempt", frame.attemptId),
+    ...(result === undefined ? {} : { result: attemptResult(result) }),
+    follow: next,
+    newSources: newSources.map(sourceWithContent),
+  };
+  return {
+    kind: "advance",
+    commit: async () => {
+      const ack = await advance(host, proof, number, change);
+      const opened = next.kind === "next" ? { node: next.node, ...timeoutOf(next) } : undefined;
+      return acknowledged(ack, opened);
+    },
+  };
+}
+
+/** After an unknown outcome the host decides what follows; what stands here is not looked at. */
+function undecided(result: Body<"advance">["result"]): NextStep {
+  if (result?.outcome === AttemptOutcome.UNKNOWN) return { kind: "next", node: "", retry: false };
+  throw new MalformedFrame("it names nothing that follows");
+}
+
+function timeoutOf(next: { readonly timeoutMs?: number }): { readonly timeoutMs?: number } {
+  return next.timeoutMs === undefined ? {} : { timeoutMs: next.timeoutMs };
+}
+
+function interactionProposal(asked: Asked, request: Body<"interaction">): Proposal {
+  const { host, frame, proof, number, boundary } = asked;
+  const { summary, requestJson, schemaJson, timeoutMs, newSources } = request;
+  const change = {
+    expectedBoundary: boundary,
+    attemptId: nameText("the attempt", frame.attemptId),
+    summary,
+    requestJson: jsonText("the request", requestJson),
+    ...(schemaJson.length === 0 ? {} : { schemaJson: jsonText("the schema", schemaJson) }),
+    ...optionalMs(timeoutMs),
+    newSources: newSources.map(sourceWithContent),
+  };
+  return {
+    kind: "interaction",
+    commit: async () => acknowledged(await openInteraction(host, proof, number, change)),
+  };
+}
+
+function waitProposal(asked: Asked, { dueAtMs, result, newSources }: Body<"wait">): Proposal {
+  const { host, frame, proof, number, boundary } = asked;
+  const change = {
+    expectedBoundary: boundary,
+    attemptId: nameText("the attempt", frame.attemptId),
+    dueAt: safeNumber("the due time", dueAtMs),
+    ...(result === undefined ? {} : { result: attemptResult(result) }),
+    newSources: newSources.map(sourceWithContent),
+  };
+  return {
+    kind: "wait",
+    commit: async () => acknowledged(await openTimer(host, proof, number, change)),
+  };
+}
+
+function effectProposal(asked: Asked, begin: Body<"effectBegin">): Proposal {
+  const { host, frame, proof, number, boundary } = asked;
+  const change = {
+    expectedBoundary: boundary,
+    attemptId: nameText("the attempt", frame.attemptId),
+    key: nameText("the key", begin.key),
+    fingerprint: nameText("the fingerprint", begin.fingerprint),
+    type: nameText("the effect's type", begin.type),
+    policy: effectPolicy(begin.policy),
+    observable: begin.observable,
+  };
+  return {
+    kind: "effectBegin",
+    commit: async () => granted(await beginEffect(host, proof, number, change)),
+  };
+}
+
+function acknowledged(
+  ack: AckRecord,
+  opened?: { readonly node: string; readonly timeoutMs?: number },
+): Committed {
+  const { attemptId } = ack;
+  const value = {
+    boundary: BigInt(ack.boundary),
+    attemptId: attemptId ?? "",
+    attempt: ack.attempt ?? 0,
+    visit: ack.visit ?? 0,
+    parked: ack.parked,
+  };
+  return {
+    body: { case: "ack", value },
+    parked: ack.parked,
+    ...(opened === undefined || attemptId === undefined
+      ? {}
+      : { opened: { attemptId, ...opened } }),
+  };
+}
+
+function granted(grant: GrantRecord): Committed {
+  const value = {
+    effectId: grant.effectId,
+    kind: GRANTS[grant.kind],
+    ...(grant.receiptJson === undefined ? {} : { receiptJson: jsonBytes(grant.receiptJson) }),
+  };
+  return { body: { case: "effect", value }, parked: grant.kind === "blocked" };
+}
+
+const GRANTS: Readonly<Record<GrantRecord["kind"], GrantKind>> = {
+  apply: GrantKind.APPLY,
+  observe: GrantKind.OBSERVE,
+  stored: GrantKind.STORED,
+  blocked: GrantKind.BLOCKED,
+};
+
+const WIRE_KINDS: Readonly<Record<ActivationKind, WireKind>> = {
+  start: WireKind.START,
+  continue: WireKind.CONTINUE,
+  answered: WireKind.ANSWERED,
+  expired: WireKind.EXPIRED,
+  verdict: WireKind.VERDICT,
+};

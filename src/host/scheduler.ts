@@ -1,0 +1,236 @@
+/** What runs next, where there is a place for it, and what falls due. */
+import type { Timer } from "../platform/clock.ts";
+import { bootId, cpuMsOf, stateOf } from "../platform/process-identity.ts";
+import type { Settings } from "../platform/settings.ts";
+import type { LoopBlock } from "./activation/loop-watch.ts";
+import type { ActivationTools, ProcessProbe } from "./activation/tools.ts";
+import type { HostContext } from "./context.ts";
+import { STOP_EFFECT_GRACE_MS } from "./limits.ts";
+import { expiredClaims } from "./operations/claims.ts";
+import type { ClaimRecord, RunRecord } from "./records.ts";
+import { DueTimes } from "./scheduler/due-times.ts";
+import { Launcher } from "./scheduler/launcher.ts";
+import type { FoundWorker } from "./scheduler/launcher.ts";
+import { LEASE_TICK_MS } from "./scheduler/lease.ts";
+import type { Lease } from "./scheduler/lease.ts";
+import { Place } from "./scheduler/place.ts";
+import { nextQueued } from "./scheduler/queue.ts";
+import { takeOver } from "./scheduler/take-over.ts";
+import type { SupervisedWorker } from "./supervisor/supervised-worker.ts";
+import type { Supervisor } from "./supervisor/supervisor.ts";
+
+export interface SchedulerOptions {
+  readonly host: HostContext;
+  readonly supervisor: Pick<Supervisor, "acquire" | "remember" | "endTree">;
+  readonly settings: Pick<Settings, "capacity" | "renewMs" | "loopBlockedMs" | "verdictGraceMs">;
+  /** The clock behind `host.leaseNow`; the scheduler lets it tick. */
+  readonly lease: Lease;
+  /** Folder for transformed sources. */
+  readonly cacheDir: string;
+  readonly probe?: ProcessProbe;
+}
+
+/** A run that has a place now. */
+export interface ActivationView {
+  readonly runId: string;
+  /** Absent while a worker is being found. */
+  readonly generation?: number;
+  readonly workerId?: string;
+  readonly loopBlock?: LoopBlock;
+}
+
+export interface Scheduler {
+  /** Begins to launch runs. Recovery comes before. */
+  start(): void;
+  /**
+   * Hands over the worker that resolved a run's file, to be used if the run can
+   * be launched now. Must be called in the same turn of the loop in which the
+   * run's admission was acknowledged.
+   */
+  offer(runId: string, worker: SupervisedWorker): void;
+  activations(): readonly ActivationView[];
+  /** Present while the loop of the run's worker stands still. */
+  loopBlock(runId: string): LoopBlock | undefined;
+  /** Claims whose lease has run out and that nobody took over yet. */
+  expiredClaims(): number;
+  /** Launches nothing more and ends the workers; resolves when all of it is stored. */
+  drain(now: boolean): Promise<void>;
+}
+
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  return new RunScheduler(options);
+}
+
+/** A tick that comes so late tells that the host itself did not run. */
+const LATE_MS = 2 * LEASE_TICK_MS;
+
+class RunScheduler implements Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #places = new Map<string, Place>();
+  readonly #due: DueTimes;
+  readonly #launcher: Launcher;
+  readonly #givenUp = new AbortController();
+  #ticking: Timer | undefined;
+  #tickedAt = 0;
+  #unsubscribe: (() => void) | undefined;
+  #filling = false;
+  #state: "new" | "open" | "draining" = "new";
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#due = new DueTimes(options.host, () => this.#poke());
+    const tools: ActivationTools = {
+      host: options.host,
+      supervisor: options.supervisor,
+      settings: options.settings,
+      probe: options.probe ?? { stateOf, cpuMsOf, bootId },
+      cacheDir: options.cacheDir,
+      givenUp: this.#givenUp.signal,
+    };
+    this.#launcher = new Launcher(tools, options.supervisor);
+  }
+
+  start(): void {
+    const { host } = this.#options;
+    this.#state = "open";
+    this.#tickedAt = host.clock.monotonic();
+    this.#unsubscribe = host.store.subscribe(({ runIds }) => this.#changed(runIds));
+    this.#ticking = host.clock.every(LEASE_TICK_MS, () => this.#tick());
+    this.#poke();
+  }
+
+  offer(runId: string, worker: SupervisedWorker): void {
+    this.#launcher.offer(runId, worker);
+    this.#poke();
+  }
+
+  activations(): readonly ActivationView[] {
+    return [...this.#places.values()].map(viewOf);
+  }
+
+  loopBlock(runId: string): LoopBlock | undefined {
+    return this.#places.get(runId)?.activation?.loopBlock();
+  }
+
+  expiredClaims(): number {
+    return expiredClaims(this.#options.host).length;
+  }
+
+  async drain(now: boolean): Promise<void> {
+    this.#state = "draining";
+    this.#ticking?.cancel();
+    this.#due.close();
+    this.#givenUp.abort();
+    this.#launcher.close();
+    const graceMs = now ? 0 : STOP_EFFECT_GRACE_MS;
+    for (const { activation } of this.#places.values()) activation?.drain(graceMs);
+    // One whose launch is being written joins those that are waited for when that is done.
+    while (this.#busy().length > 0) await Promise.all(this.#busy());
+    this.#unsubscribe?.();
+  }
+
+  #busy(): readonly Promise<void>[] {
+    return [...this.#places.values()].map((place) => place.busy).filter((one) => one !== undefined);
+  }
+
+  #changed(runIds: readonly string[]): void {
+    let others = false;
+    for (const runId of runIds) {
+      const activation = this.#places.get(runId)?.activation;
+      if (activation === undefined) others = true;
+      else activation.changed();
+    }
+    if (others) this.#poke();
+  }
+
+  #tick(): void {
+    const { host, lease } = this.#options;
+    const now = host.clock.monotonic();
+    const late = now - this.#tickedAt > LATE_MS;
+    this.#tickedAt = now;
+    lease.tick(host.store.stalled);
+    for (const { activation } of this.#places.values()) activation?.tick(late);
+    this.#takeOverExpired();
+    this.#due.tick();
+    this.#poke();
+  }
+
+  /**
+   * Looks at the queue in a later turn of the loop, once for all that happens in
+   * this one: whoever admitted a run has had the time to offer a worker by then.
+   */
+  #poke(): void {
+    if (this.#filling || this.#state !== "open") return;
+    this.#filling = true;
+    setImmediate(() => {
+      this.#filling = false;
+      if (this.#state === "open") this.#fill();
+    });
+  }
+
+  #fill(): void {
+    const { host, settings } = this.#options;
+    while (this.#places.size < settings.capacity && this.#launcher.isOpen) {
+      const run = nextQueued(host.store.reader, host.clock.now(), [...this.#places.values()]);
+      if (run === undefined) break;
+      void this.#run(run);
+    }
+    this.#launcher.retireOffers();
+    this.#due.arm();
+  }
+
+  async #run(run: RunRecord): Promise<void> {
+    const place = new Place(run);
+    this.#places.set(run.runId, place);
+    try {
+      const worker = await this.#launcher.workerFor(run);
+      if (worker !== undefined) await place.occupy(this.#activate(place, run, worker));
+    } finally {
+      this.#places.delete(run.runId);
+      this.#poke();
+    }
+  }
+
+  async #activate(place: Place, run: RunRecord, worker: FoundWorker): Promise<void> {
+    const activation = await this.#launcher.launch(run, worker);
+    if (activation === undefined) return;
+    place.activation = activation;
+    if (this.#state === "draining") activation.drain(0);
+    await this.#launcher.follow(activation);
+  }
+
+  #takeOverExpired(): void {
+    for (const claim of expiredClaims(this.#options.host)) {
+      const place = this.#places.get(claim.runId);
+      if (place?.activation?.generation === claim.generation) place.activation.expire();
+      else if (place === undefined) void this.#takeOver(claim);
+    }
+  }
+
+  /** Its processes have to be ended first, which takes a place like every tree that ends. */
+  async #takeOver(claim: ClaimRecord): Promise<void> {
+    const { host } = this.#options;
+    const { runId } = claim;
+    const place = new Place({
+      runId,
+      projectDir: host.store.reader.runs.get(runId)?.projectDir ?? "",
+    });
+    this.#places.set(runId, place);
+    try {
+      await place.occupy(takeOver(this.#options, claim));
+    } catch (error) {
+      host.log.error("claim.take_over_fault", { runId, error });
+    } finally {
+      this.#places.delete(runId);
+      this.#poke();
+    }
+  }
+}
+
+function viewOf({ runId, activation }: Place): ActivationView {
+  if (activation === undefined) return { runId };
+  const { generation, worker } = activation;
+  const loopBlock = activation.loopBlock();
+  const block = loopBlock === undefined ? {} : { loopBlock };
+  return { runId, generation, workerId: worker.id, ...block };
+}
