@@ -30,7 +30,7 @@ function oneLine(summary: unknown, node: string): string {
     throw new TypeError(`nodes.${node}.summary: must be a text, not ${typeof summary}`);
   const line = summary
     .toWellFormed()
-    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
     .trim();
   if (line === "") throw new TypeError(`nodes.${node}.summary: must not be empty`);
   return line.length <= SUMMARY_MAX ? line : `${line.slice(0, SUMMARY_MAX).toWellFormed()}…`;
