@@ -26,19 +26,23 @@ export interface TestStore {
   readonly fatal: unknown[];
 }
 
+export type TestStoreOptions = Partial<Omit<StoreOptions, "clock">> & {
+  readonly clock?: FakeClock;
+};
+
 /** A real store in a folder of its own, closed and removed when the test has ended. */
-export function openTestStore(options: Partial<StoreOptions> = {}): TestStore {
+export function openTestStore(options: TestStoreOptions = {}): TestStore {
   const path = options.path ?? join(temporaryFolder(), "host.db");
-  const clock = new FakeClock();
+  const clock = options.clock ?? new FakeClock();
   const { log, lines } = memoryLog();
   const fatal: unknown[] = [];
   const store = openStore({
-    clock,
     log,
     onFatal: (error) => fatal.push(error),
     // Only a power cut could tell the difference.
     synchronous: "NORMAL",
     ...options,
+    clock,
     path,
   });
   onTestFinished(() => store.close());
@@ -56,7 +60,7 @@ export interface TestHost extends TestStore {
 export const TEST_CLAIM_MS = 30_000;
 
 /** A store with what the doors need beside it: epoch 1 and a lease clock that stands still. */
-export function openTestHost(options: Partial<StoreOptions> = {}): TestHost {
+export function openTestHost(options: TestStoreOptions = {}): TestHost {
   const opened = openTestStore(options);
   let lease = 0;
   const host: HostContext = {

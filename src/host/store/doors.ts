@@ -1,7 +1,15 @@
 import type { HostContext } from "../context.ts";
 import { ClaimLostError, HostError } from "../errors.ts";
 import type { ClaimLoss } from "../errors.ts";
-import type { ClaimProof, ClaimRecord, CommandRecord, Instant, RunRecord } from "../records.ts";
+import type {
+  ClaimProof,
+  ClaimRecord,
+  CommandRecord,
+  HostEpochRecord,
+  Instant,
+  RunRecord,
+} from "../records.ts";
+import type { Store } from "./store.ts";
 import type { Tx } from "./tx.ts";
 
 /** What a client says with every command. */
@@ -52,7 +60,7 @@ export function command<T = unknown>(
   request: CommandRequest,
   body: (tx: Tx, run: RunRecord | undefined) => CommandAnswer<T>,
 ): Promise<CommandResult<T>> {
-  return host.store.write(request.method, (tx) => {
+  return write(host, request.method, (tx) => {
     const stored = tx.commands.get(request.command.key);
     if (stored !== undefined) return adopted<T>(stored, request);
     const answer = body(tx, targetOf(tx, request));
@@ -129,7 +137,7 @@ export function claimed<T>(
   number: number,
   body: (tx: Tx, run: RunRecord, claim: ClaimRecord) => T,
 ): Promise<T> {
-  return host.store.write(name, (tx) => {
+  return write(host, name, (tx) => {
     const repeated = storedAnswer(tx, proof, number);
     // The answer was stored by the same numbered proposal of the same worker.
     if (repeated !== undefined) return JSON.parse(repeated) as T;
@@ -197,7 +205,7 @@ export function control<T>(
   runId: string,
   body: (tx: Tx, run: RunRecord) => T,
 ): Promise<T> {
-  return host.store.write(name, (tx) => {
+  return write(host, name, (tx) => {
     const run = requireRun(tx, runId);
     const claim = tx.claims.open(runId);
     if (claim !== undefined) {
@@ -213,7 +221,29 @@ export function control<T>(
 
 /** The door to rows that belong to no run. */
 export function system<T>(host: HostContext, name: string, body: (tx: Tx) => T): Promise<T> {
-  return host.store.write(name, body);
+  return write(host, name, body);
+}
+
+/**
+ * The door of a host that begins: takes the next epoch. From its COMMIT on, no
+ * host of an earlier epoch can write through any door.
+ */
+export function takeEpoch(store: Store, process: Omit<HostEpochRecord, "epoch">): Promise<number> {
+  return store.write("epoch", (tx) => {
+    const epoch = (tx.epochs.last()?.epoch ?? 0) + 1;
+    tx.put.epoch({ ...process, epoch });
+    return epoch;
+  });
+}
+
+/** Whatever the lock file's fate, only the host of the newest epoch writes. */
+function write<T>(host: HostContext, name: string, body: (tx: Tx) => T): Promise<T> {
+  return host.store.write(name, (tx) => {
+    const newest = tx.epochs.last()?.epoch ?? host.epoch;
+    if (newest === host.epoch) return body(tx);
+    const message = `a host of epoch ${newest} has taken over from this one (${host.epoch})`;
+    throw new HostError("HOST_STOPPING", `${message}; call again`);
+  });
 }
 
 function requireRun(tx: Tx, runId: string): RunRecord {
