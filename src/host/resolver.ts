@@ -30,15 +30,13 @@ import type { Supervisor } from "./supervisor/supervisor.ts";
 export interface ResolveRequest extends WantedWorkflow {
   /** Absent when only the file is checked. */
   readonly inputJson?: string;
-  /** Calls in flight with the same key share one answer. */
-  readonly joinKey?: string;
 }
 
 /** What the file holds, and the worker that has it loaded. */
 export interface Resolution {
   readonly resolved: ResolvedRecord;
-  /** To be offered to the scheduler or released; absent for a call that joined another. */
-  readonly worker: SupervisedWorker | undefined;
+  /** To be offered to the scheduler or released. */
+  readonly worker: SupervisedWorker;
 }
 
 export type Inspection =
@@ -77,7 +75,6 @@ type Loaded =
 
 class WorkerResolver implements Resolver {
   readonly #options: ResolverOptions;
-  readonly #joined = new Map<string, Promise<Loaded>>();
   readonly #waiting: (() => void)[] = [];
   #loading = 0;
   #stopping = false;
@@ -87,13 +84,9 @@ class WorkerResolver implements Resolver {
   }
 
   async resolve(request: ResolveRequest): Promise<Resolution> {
-    const { joinKey } = request;
-    const other = joinKey === undefined ? undefined : this.#joined.get(joinKey);
-    const loading = other ?? this.#load(request);
-    if (other === undefined && joinKey !== undefined) this.#share(joinKey, loading);
-    const loaded = await loading;
+    const loaded = await this.#load(request);
     if (loaded.kind === "failed") throw refusalOf(loaded.failure);
-    return { resolved: loaded.resolved, worker: other === undefined ? loaded.worker : undefined };
+    return { resolved: loaded.resolved, worker: loaded.worker };
   }
 
   async inspect(want: WantedWorkflow): Promise<Inspection> {
@@ -110,14 +103,6 @@ class WorkerResolver implements Resolver {
   stop(): void {
     this.#stopping = true;
     for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  #share(joinKey: string, loading: Promise<Loaded>): void {
-    this.#joined.set(joinKey, loading);
-    const forget = (): void => {
-      this.#joined.delete(joinKey);
-    };
-    loading.then(forget, forget);
   }
 
   async #load(request: ResolveRequest): Promise<Loaded> {
