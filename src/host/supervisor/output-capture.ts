@@ -23,6 +23,8 @@ const FLUSH_MS = 100;
 /** A disk that refused is asked again after this time. */
 const RETRY_MS = 1_000;
 const FIRST_CAPACITY = 4_096;
+/** A character has at most so many bytes after its first. */
+const UTF8_REST_BYTES_MAX = 3;
 
 export class OutputCapture {
   readonly #options: CaptureOptions;
@@ -72,8 +74,7 @@ export class OutputCapture {
       this.#head.slice(Math.min(from, this.#head.total)),
       this.#tail.slice(Math.max(0, from - CAPTURE_HEAD_BYTES)),
     ]);
-    const whole = from === 0 ? 0 : data.findIndex((byte) => (byte & 0xc0) !== 0x80);
-    return data.toString("utf8", Math.max(whole, 0));
+    return data.toString("utf8", from === 0 ? 0 : brokenBytes(data));
   }
 
   /** Writes what the file lacks. Safe to call at any time. */
@@ -194,6 +195,17 @@ class Ring {
     this.#bytes.copy(larger);
     this.#bytes = larger;
   }
+}
+
+/** Bytes at the beginning that belong to a character whose first byte was cut off. */
+function brokenBytes(data: Uint8Array): number {
+  let count = 0;
+  while (count < UTF8_REST_BYTES_MAX && isContinuation(data[count])) count += 1;
+  return count;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 function writeAt(fd: number, data: Uint8Array, position: number): void {

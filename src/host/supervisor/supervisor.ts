@@ -17,12 +17,7 @@ import { OutputLog } from "./output-log.ts";
 import type { FollowOptions } from "./output-log.ts";
 import { ProcessTree } from "./process-tree.ts";
 import type { TreeRoot } from "./process-tree.ts";
-import type {
-  SupervisedWorker,
-  WantedWorkflow,
-  Wish,
-  WorkerChannel,
-} from "./supervised-worker.ts";
+import type { SupervisedWorker, WantedWorkflow, Wish, WorkerChannel } from "./supervised-worker.ts";
 import { WarmPool } from "./warm-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
