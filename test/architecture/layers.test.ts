@@ -30,6 +30,15 @@ describe("the source tree", () => {
     expect(unimported(sourceFiles("src"))).toEqual([]);
   });
 
+  // Else a new folder would quietly get the rights of the files that put everything together.
+  test("has a row for each folder of the host and of the worker", () => {
+    const folders = sourceFiles("src")
+      .map((file) => /^src\/(?:host|worker)\/[^/]+(?=\/)/.exec(file.path)?.[0])
+      .filter((folder) => folder !== undefined);
+    expect([...new Set(folders)].filter((folder) => !(folder in LAYERS))).toEqual([]);
+    expect(folders).toContain("src/host/store");
+  });
+
   test("has no row in the layer table without a file", () => {
     const paths = sourceFiles("src").map((file) => file.path);
     const empty = Object.keys(LAYERS).filter(

@@ -20,6 +20,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "node:path",
   ],
 
+  // The files that put the host together; they alone see all its parts.
+  "src/host": ["src/gen", "src/platform", "@connectrpc/*", "node:*"],
   "src/host/errors.ts": [],
   "src/host/limits.ts": [],
   "src/host/context.ts": ["type:src/host/store", "type:src/platform"],
@@ -56,8 +58,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/limits.ts",
     "src/host/records.ts",
     "src/host/operations",
+    "src/host/answer-schema.ts",
+    "src/host/diagnosis.ts",
     "type:src/host/context.ts",
     "type:src/host/lifecycle",
+    "type:src/host/resolver.ts",
     "type:src/host/store",
     "type:src/host/supervisor",
     "type:src/host/scheduler.ts",
@@ -78,16 +83,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/host/lifecycle",
     "type:src/host/store",
     "type:src/host/supervisor",
-    "@bufbuild/protobuf",
-  ],
-  // Asks a worker what a file holds, for a start or a check.
-  "src/host/resolver.ts": [
-    "src/gen",
-    "src/platform",
-    "src/host/errors.ts",
-    "src/host/limits.ts",
-    "src/host/handlers",
-    "src/host/supervisor",
     "@bufbuild/protobuf",
   ],
   "src/host/supervisor": [
@@ -138,6 +133,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/records.ts",
     "src/host/limits.ts",
     "src/host/operations",
+    "type:src/host/context.ts",
+    "type:src/host/lifecycle",
     "type:src/host/store",
     "type:src/host/supervisor",
   ],
@@ -158,10 +155,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/operations",
     "type:src/host/store",
   ],
-  "src/host/server.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
-  "src/host/instance.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
-  "src/host/host.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
-  "src/host/main.ts": ["src/host", "src/platform", "@connectrpc/*", "node:*"],
 
   "src/worker/nodes": ["src/workflow", "src/platform", "node:*"],
   "src/worker/definition": ["src/workflow", "src/platform", "es-module-lexer", "esbuild", "node:*"],

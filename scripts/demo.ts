@@ -4,9 +4,19 @@
  * at the end. At a terminal you answer the question; elsewhere the demo does.
  */
 import { spawnSync } from "node:child_process";
+import type { StdioOptions } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+interface CommandEnd {
+  readonly code: number;
+  readonly text: string;
+}
+
+interface InteractionList {
+  readonly interactions: readonly { readonly interactionId: string; readonly runId: string }[];
+}
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "piwf-demo-"));
@@ -15,23 +25,23 @@ const env = { ...process.env, PI_WORKFLOWS_HOME: join(folder, "state") };
 const NEEDS_ANSWER = 13;
 
 /** Runs the command line as a user would, and shows what it shows. */
-function cli(args, { capture = false } = {}) {
-  const stdio = capture ? ["inherit", "pipe", "inherit"] : "inherit";
+function cli(args: readonly string[], { capture = false } = {}): CommandEnd {
+  const stdio: StdioOptions = capture ? ["inherit", "pipe", "inherit"] : "inherit";
   const done = spawnSync(process.execPath, [join(root, "bin", "pi-workflows.cjs"), ...args], {
     cwd: root,
     env,
     stdio,
     encoding: "utf8",
   });
-  return { code: done.status ?? 1, text: done.stdout ?? "" };
+  return { code: done.status ?? 1, text: capture ? done.stdout : "" };
 }
 
-function say(command) {
+function say(command: readonly string[]): readonly string[] {
   process.stdout.write(`\n$ pi-workflows ${command.join(" ")}\n`);
   return command;
 }
 
-function main() {
+function main(): number {
   const workflow = join("examples", "history-report.workflow.ts");
   say(["graph", workflow]);
   if (cli(["graph", workflow]).code !== 0) return 1;
@@ -43,9 +53,11 @@ function main() {
   return 0;
 }
 
-function answerAndWatch() {
+function answerAndWatch(): number {
   const { text } = cli(["interactions", "--json"], { capture: true });
-  const [question] = JSON.parse(text).interactions;
+  // The shape that docs/cli.md promises.
+  const [question] = (JSON.parse(text) as InteractionList).interactions;
+  if (question === undefined) throw new Error("the run waits, and nothing is asked");
   const id = question.interactionId;
   const terminal = process.stdin.isTTY && process.stdout.isTTY;
   const answered = cli(say(terminal ? ["answer", id] : ["answer", id, '{"write":true}']));
