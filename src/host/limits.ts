@@ -33,6 +33,18 @@ export const WATCH_POLL_MS = 1_000;
 export const PATH_BYTES_MAX = 4_096;
 /** The files a host lives by are compared so often with the ones it opened. */
 export const IDENTITY_CHECK_MS = 5_000;
+/** Whether the host is needed is asked so often. */
+export const IDLE_CHECK_MS = 1_000;
+/** One small helping of clean-up of the database. */
+export const MAINTENANCE_MS = 10_000;
+/** Whether the daily sweep of old runs is due is asked so often. */
+export const SWEEP_CHECK_MS = 60_000;
+/** A write-ahead log of this size tells of a reader that does not let go. */
+export const WAL_BYTES_NOTED = 64 * MIB;
+/** Retention is told in days. */
+export const DAY_MS = 86_400_000;
+/** A database that is locked when the host starts is waited for; clients wait fifteen seconds. */
+export const OPEN_BUDGET_MS = 20_000;
 /** A longer answer schema is compiled for longer than a person waits. */
 export const SCHEMA_BYTES_MAX = 256 * KIB;
 /** Compiling a schema or checking an answer stops the host for at most so long. */

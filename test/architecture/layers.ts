@@ -60,6 +60,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/operations",
     "src/host/answer-schema.ts",
     "src/host/diagnosis.ts",
+    "src/host/store/lookup.ts",
     "type:src/host/context.ts",
     "type:src/host/lifecycle",
     "type:src/host/resolver.ts",

@@ -15,6 +15,4 @@ export interface LiveRuns {
   blockedRuns(): readonly string[];
   /** The newest output of a worker, alive or not; empty when there is none. */
   outputTail(workerId: string): string;
-  /** True while the process lives. */
-  isLive(workerId: string): boolean;
 }

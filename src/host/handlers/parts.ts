@@ -1,7 +1,8 @@
 /** What handlers are given by whoever builds the host. */
 import type { HostContext } from "../context.ts";
+import type { Inspection } from "../resolver.ts";
+import type { WantedWorkflow } from "../supervisor/supervised-worker.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
-import type { FaultLog } from "./rejections.ts";
 import type { LiveRuns } from "./live.ts";
 import type { StreamCount } from "./stream-count.ts";
 import type { ViewSources } from "./run-summary.ts";
@@ -14,21 +15,20 @@ export interface HandlerParts {
   readonly resolver: WorkflowResolver;
   readonly streams: StreamCount;
   readonly control: HostControl;
-  readonly logFault: FaultLog;
 }
 
 /** Finds workflow files and has workers load them; its refusals are for the client. */
 export interface WorkflowResolver {
   /** The file that a name or an absolute path means. Refuses as WORKFLOW_NOT_FOUND. */
   find(workflow: string, projectDir: string): string;
-  /** What the file holds; without an input only the file is looked at. */
-  load(want: LoadRequest): Promise<LoadedWorkflow>;
+  /** What the file holds and how it takes the input. Refuses a file or input that cannot start. */
+  load(request: LoadRequest): Promise<LoadedWorkflow>;
+  /** All findings in the file, whatever they are. */
+  inspect(want: WantedWorkflow): Promise<Inspection>;
 }
 
-export interface LoadRequest {
-  readonly workflowPath: string;
-  readonly projectDir: string;
-  readonly inputJson?: string;
+export interface LoadRequest extends WantedWorkflow {
+  readonly inputJson: string;
 }
 
 export interface LoadedWorkflow extends ResolvedRecord {

@@ -17,7 +17,6 @@ import type {
   ValidateWorkflowRequest,
   ValidateWorkflowResponse,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
-import { HostError } from "../errors.ts";
 import type { WorkflowProblem } from "../errors.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import type { AskedCommand } from "../operations/canonical.ts";
@@ -100,22 +99,21 @@ export async function validateWorkflow(
   const workflow = checkName("workflow", request.workflow, PATH_BYTES_MAX);
   const projectDir = checkPath("project_dir", request.projectDir);
   const workflowPath = resolver.find(workflow, projectDir);
-  try {
-    const loaded = await resolver.load({ workflowPath, projectDir });
-    loaded.discard();
+  const found = await resolver.inspect({ workflowPath, projectDir });
+  if (found.kind === "resolved") {
+    const { graph, warnings } = found.resolved;
     return create(ValidateWorkflowResponseSchema, {
       workflowPath,
-      graph: graphMessage(loaded.graph),
-      warnings: loaded.warnings.map(problemMessage),
-    });
-  } catch (error) {
-    if (!(error instanceof HostError) || error.reason !== "WORKFLOW_INVALID") throw error;
-    const problems = error.details.problems ?? [{ message: error.message }];
-    return create(ValidateWorkflowResponseSchema, {
-      workflowPath,
-      problems: problems.map(problemMessage),
+      graph: graphMessage(graph),
+      warnings: warnings.map(problemMessage),
     });
   }
+  const { problems, warnings } = found.failure;
+  return create(ValidateWorkflowResponseSchema, {
+    workflowPath,
+    problems: problems.map(problemMessage),
+    warnings: warnings.map(problemMessage),
+  });
 }
 
 /** A key is answered from its receipt, or by the call that is at it now, or by doing it. */

@@ -66,6 +66,6 @@ function loopBlockMessage({ node, since, cpuMs }: LoopBlockInfo): LoopBlock {
   return create(LoopBlockSchema, {
     node,
     since: timestampFromMs(since),
-    cpuTime: durationFromMs(cpuMs),
+    cpuTime: durationFromMs(Math.round(cpuMs)),
   });
 }

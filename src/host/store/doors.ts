@@ -123,18 +123,23 @@ function resultOf<T>(outcome: "committed" | "adopted", receipt: CommandRecord): 
   };
 }
 
+/** What a worker shows with a write. */
+export interface Shown {
+  readonly proof: ClaimProof;
+  /** Number of the proposal; absent or 0 for what is not numbered and needs no stored answer. */
+  readonly number?: number;
+}
+
 /**
  * The door of workers. A repeat of the last accepted proposal gets its stored
  * answer, also after its claim was released. Everything else must show the
  * run's present, unexpired claim, which is renewed in the same transaction;
- * otherwise ClaimLostError, and nothing has changed. Number 0 is for what is not
- * numbered and needs no stored answer.
+ * otherwise ClaimLostError, and nothing has changed.
  */
 export function claimed<T>(
   host: HostContext,
   name: string,
-  proof: ClaimProof,
-  number: number,
+  { proof, number = 0 }: Shown,
   body: (tx: Tx, run: RunRecord, claim: ClaimRecord) => T,
 ): Promise<T> {
   return write(host, name, (tx) => {

@@ -18,6 +18,8 @@ export function takeHostLock(path: string): HostLock | undefined {
   refuseForeign(path);
   const database = new Database(path, { timeout: 0 });
   try {
+    // Nothing is ever written, so there is nothing to keep a journal file of.
+    database.pragma("journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();

@@ -1,0 +1,297 @@
+/** A whole host: builds its parts in order and stops them in reverse. */
+import type { ConnectRouter } from "@connectrpc/connect";
+import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.ts";
+import { EffectService } from "../gen/piworkflows/host/v1/effect_service_pb.ts";
+import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
+import { InteractionService } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
+import { RunService } from "../gen/piworkflows/host/v1/run_service_pb.ts";
+import { WorkerService } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { Clock } from "../platform/clock.ts";
+import { newId, sha256Hex } from "../platform/ids.ts";
+import type { Log } from "../platform/log.ts";
+import type { Settings } from "../platform/settings.ts";
+import type { StatePaths } from "../platform/state-folder.ts";
+import { Activity } from "./activity.ts";
+import type { HostContext } from "./context.ts";
+import { createGate } from "./gate.ts";
+import { effectService } from "./handlers/effect-service.ts";
+import { hostService } from "./handlers/host-service.ts";
+import { interactionService } from "./handlers/interaction-service.ts";
+import type { HandlerParts, HostControl } from "./handlers/parts.ts";
+import { reflection } from "./handlers/reflection.ts";
+import { rejections } from "./handlers/rejections.ts";
+import type { FaultLog } from "./handlers/rejections.ts";
+import { runService } from "./handlers/run-service.ts";
+import { StreamCount } from "./handlers/stream-count.ts";
+import { workerService } from "./handlers/worker-service.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { becomeInstance } from "./instance.ts";
+import type { Instance } from "./instance.ts";
+import { DRAIN_GRACE_MS, HOST_STOP_GRACE_MS } from "./limits.ts";
+import { createLiveRuns } from "./live-runs.ts";
+import { beginEpoch, openWhenFree } from "./open-state.ts";
+import type { HostIdentity } from "./open-state.ts";
+import { recover } from "./recovery.ts";
+import { createResolver } from "./resolver.ts";
+import type { Resolver } from "./resolver.ts";
+import { createScheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { createLease } from "./scheduler/lease.ts";
+import type { Lease } from "./scheduler/lease.ts";
+import { createSocketServer } from "./server.ts";
+import type { SocketServer } from "./server.ts";
+import { system } from "./store/doors.ts";
+import type { Store } from "./store/store.ts";
+import { createSupervisor } from "./supervisor/supervisor.ts";
+import type { Supervisor } from "./supervisor/supervisor.ts";
+import { createWorkflowResolver } from "./workflow-resolver.ts";
+
+export interface HostSetup {
+  readonly paths: StatePaths;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The worker's program. */
+  readonly workerPath: string;
+  readonly version: string;
+  /** The state is in doubt or no longer ours: the process must end at once and without a word. */
+  readonly onFatal: (reason: string, error?: unknown) => void;
+}
+
+export interface Host {
+  readonly epoch: number;
+  /** Settles when everything is closed and the lock is given back. */
+  readonly stopped: Promise<void>;
+  /** Begins the stop; with `now`, effects that are being applied are not waited for. */
+  stop(reason: string, now: boolean): void;
+}
+
+/** Starts the host of a state folder; nothing when the folder has one. */
+export async function startHost(setup: HostSetup): Promise<Host | undefined> {
+  const instance = becomeInstance(setup.paths);
+  if (instance === undefined) return undefined;
+  let store: Store | undefined;
+  try {
+    store = await openWhenFree({
+      ...setup,
+      onFatal: (error) => setup.onFatal("the outcome of a commit is unknown", error),
+    });
+    const identity = await beginEpoch(store, setup);
+    const host = new RunningHost(setup, { instance, store, identity });
+    await host.begin();
+    return host;
+  } catch (error) {
+    store?.close();
+    instance.release();
+    throw error;
+  }
+}
+
+interface Foundation {
+  readonly instance: Instance;
+  readonly store: Store;
+  readonly identity: HostIdentity;
+}
+
+class RunningHost implements Host {
+  readonly epoch: number;
+  readonly stopped: Promise<void>;
+  readonly #setup: HostSetup;
+  readonly #foundation: Foundation;
+  readonly #context: HostContext;
+  readonly #supervisor: Supervisor;
+  readonly #scheduler: Scheduler;
+  readonly #resolver: Resolver;
+  readonly #server: SocketServer;
+  readonly #streams = new StreamCount();
+  readonly #activity: Activity;
+  readonly #startedAt: number;
+  #housekeeping: Housekeeping | undefined;
+  #stopping = false;
+  #settleStopped: (end: Promise<void>) => void = () => undefined;
+
+  constructor(setup: HostSetup, foundation: Foundation) {
+    const { paths, settings, clock, log } = setup;
+    const { epoch } = foundation.identity;
+    const lease = createLease();
+    this.#setup = setup;
+    this.#foundation = foundation;
+    this.epoch = epoch;
+    this.stopped = new Promise((resolve) => {
+      this.#settleStopped = resolve;
+    });
+    this.#startedAt = clock.monotonic();
+    this.#activity = new Activity(clock);
+    this.#context = contextOf(setup, foundation, lease);
+    this.#supervisor = createSupervisor({
+      ...setup,
+      socketPath: paths.socket,
+      storeTag: sha256Hex(paths.folder).slice(0, 16),
+      hostEpoch: epoch,
+      workersDir: paths.workersDir,
+      cacheDir: paths.cacheDir,
+    });
+    const shared = { supervisor: this.#supervisor, cacheDir: paths.cacheDir };
+    this.#scheduler = createScheduler({ ...shared, host: this.#context, settings, lease });
+    this.#resolver = createResolver({ ...shared, clock });
+    this.#server = createSocketServer({
+      socketPath: paths.socket,
+      clock,
+      log,
+      interceptors: [this.#activity.interceptor, rejections(this.#logFault)],
+      gate: createGate({
+        version: setup.version,
+        supervisor: this.#supervisor,
+        isStopping: () => this.#stopping,
+      }),
+      routes: (router) => this.#route(router),
+    });
+  }
+
+  /** Recovers, then listens, then begins to work. */
+  async begin(): Promise<void> {
+    const { paths, log, version } = this.#setup;
+    const { instance, identity } = this.#foundation;
+    const report = await recover(this.#context, this.#supervisor);
+    instance.clearSocket();
+    await this.#server.listen();
+    this.#publish();
+    this.#supervisor.start();
+    this.#scheduler.start();
+    this.#housekeeping = this.#keepHouse();
+    const { epoch, pid } = identity;
+    log.info("host.started", { epoch, pid, version, socket: paths.socket, ...report });
+  }
+
+  stop(reason: string, now: boolean): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#setup.log.info("host.stopping", { reason, now });
+    this.#settleStopped(this.#end(now));
+  }
+
+  /** In reverse: takes nothing new, ends the work, then the calls, then the state. */
+  async #end(now: boolean): Promise<void> {
+    const { clock, log } = this.#setup;
+    const { instance, store } = this.#foundation;
+    this.#housekeeping?.stop();
+    this.#resolver.stop();
+    await this.#scheduler.drain(now);
+    await Promise.all([
+      this.#server.stop(DRAIN_GRACE_MS),
+      this.#supervisor.stop(HOST_STOP_GRACE_MS),
+    ]);
+    try {
+      await system(this.#context, "host_stopped", (tx) =>
+        tx.put.epochEnded(this.epoch, clock.now()),
+      );
+    } catch (error) {
+      // A stop does not wait for a disk to have space; the row only tells how orderly it was.
+      log.warn("host.end_unrecorded", { error });
+    }
+    store.close();
+    log.info("host.stopped", { epoch: this.epoch });
+    instance.release();
+  }
+
+  #route(router: ConnectRouter): void {
+    const parts = this.#handlerParts();
+    router
+      .service(RunService, runService(parts))
+      .service(InteractionService, interactionService(parts))
+      .service(EffectService, effectService(parts))
+      .service(HostService, hostService(parts))
+      .service(WorkerService, workerService(this.#supervisor))
+      .service(
+        ServerReflection,
+        reflection([RunService, InteractionService, EffectService, HostService]),
+      );
+  }
+
+  #handlerParts(): HandlerParts {
+    return {
+      host: this.#context,
+      live: createLiveRuns(this.#scheduler, this.#supervisor),
+      supervisor: this.#supervisor,
+      resolver: createWorkflowResolver(this.#resolver, this.#scheduler),
+      streams: this.#streams,
+      control: this.#control(),
+    };
+  }
+
+  #control(): HostControl {
+    const { version, settings, clock } = this.#setup;
+    return {
+      version,
+      startedAt: this.#foundation.identity.startedAt,
+      capacity: settings.capacity,
+      retentionDays: settings.retentionDays,
+      state: () => {
+        if (this.#stopping) return "stopping";
+        return this.#foundation.store.stalled ? "storage_stalled" : "serving";
+      },
+      uptimeMs: () => clock.monotonic() - this.#startedAt,
+      // In a later turn of the loop, so that the call is answered first.
+      shutDown: (now) => void setImmediate(() => this.stop("a client asked for it", now)),
+    };
+  }
+
+  #keepHouse(): Housekeeping {
+    const { settings, paths } = this.#setup;
+    return new Housekeeping({
+      host: this.#context,
+      supervisor: this.#supervisor,
+      activity: this.#activity,
+      idleMs: settings.idleMs,
+      retentionDays: settings.retentionDays,
+      workersDir: paths.workersDir,
+      isWorking: () => this.#scheduler.activations().length > 0,
+      openStreams: () => this.#streams.open,
+      checkIdentity: () => this.#checkIdentity(),
+      onIdle: () => this.stop("nothing to do", false),
+    });
+  }
+
+  /** Somebody moved, replaced or removed files of ours. */
+  #checkIdentity(): void {
+    const { instance, store } = this.#foundation;
+    const identity = instance.identity();
+    if (identity === "lock_replaced" || !store.checkIdentity()) {
+      this.#setup.onFatal("the lock or the database was replaced; nothing more is written to them");
+    } else if (identity === "socket_gone" && !this.#stopping) {
+      this.#setup.log.warn("socket.bound_again");
+      this.#server.listen().then(
+        () => this.#publish(),
+        (error: unknown) => this.#setup.onFatal("the socket cannot be bound again", error),
+      );
+    }
+  }
+
+  #publish(): void {
+    const { pid, startTime, bootId, epoch, startedAt } = this.#foundation.identity;
+    this.#foundation.instance.publish({
+      pid,
+      startTime,
+      bootId,
+      epoch,
+      version: this.#setup.version,
+      startedAt: new Date(startedAt).toISOString(),
+    });
+  }
+
+  readonly #logFault: FaultLog = (error, method) => {
+    const id = newId("err");
+    this.#setup.log.error("call.failed", { id, method, error });
+    return id;
+  };
+}
+
+function contextOf(
+  { clock, log, settings }: HostSetup,
+  { store, identity }: Foundation,
+  lease: Lease,
+): HostContext {
+  const { claimMs } = settings;
+  const leaseNow = (): number => lease.now();
+  return { store, clock, epoch: identity.epoch, leaseNow, settings: { claimMs }, log };
+}

@@ -1,0 +1,107 @@
+/** What a host does for its own state while nobody asks for anything. */
+import { readdirSync } from "node:fs";
+import type { Clock, Timer } from "../platform/clock.ts";
+import { newId, sha256Hex } from "../platform/ids.ts";
+import type { HostContext } from "./context.ts";
+import type { Activity } from "./activity.ts";
+import { HostError } from "./errors.ts";
+import {
+  DAY_MS,
+  IDENTITY_CHECK_MS,
+  IDLE_CHECK_MS,
+  MAINTENANCE_MS,
+  SWEEP_CHECK_MS,
+  WAL_BYTES_NOTED,
+} from "./limits.ts";
+import { pruneRuns } from "./operations/retention.ts";
+import { nextDue } from "./operations/timers.ts";
+import type { Supervisor } from "./supervisor/supervisor.ts";
+
+export interface HousekeepingOptions {
+  readonly host: HostContext;
+  readonly supervisor: Pick<Supervisor, "live" | "removeLog">;
+  readonly activity: Activity;
+  readonly idleMs: number;
+  readonly retentionDays: number;
+  readonly workersDir: string;
+  /** Runs that have a place, or are being started. */
+  readonly isWorking: () => boolean;
+  readonly openStreams: () => number;
+  readonly checkIdentity: () => void;
+  readonly onIdle: () => void;
+}
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #timers: readonly Timer[];
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+    const { clock } = options.host;
+    this.#timers = [
+      clock.every(IDLE_CHECK_MS, () => this.#endWhenIdle()),
+      clock.every(IDENTITY_CHECK_MS, options.checkIdentity),
+      clock.every(MAINTENANCE_MS, () => this.#maintain()),
+      clock.every(SWEEP_CHECK_MS, () => void this.#sweep()),
+    ];
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  #endWhenIdle(): void {
+    const { activity, idleMs, host } = this.#options;
+    // Whoever waits for a time needs a host that is there when it comes.
+    const isNeeded =
+      this.#options.isWorking() ||
+      this.#options.openStreams() > 0 ||
+      host.store.reader.runs.hasActive() ||
+      nextDue(host) !== undefined;
+    if (isNeeded) activity.touch();
+    else if (activity.quietMs() >= idleMs) this.#options.onIdle();
+  }
+
+  #maintain(): void {
+    const { store, log } = this.#options.host;
+    store.maintain();
+    const { walBytes } = store.sizes();
+    if (walBytes > WAL_BYTES_NOTED) log.warn("store.wal_large", { walBytes });
+  }
+
+  /** Once a day, whichever hosts serve that day; not while runs execute. */
+  async #sweep(): Promise<void> {
+    const { host, retentionDays } = this.#options;
+    if (this.#options.isWorking()) return;
+    const key = `sweep-${dayOf(host.clock)}`;
+    if (host.store.reader.commands.get(key) !== undefined) return;
+    const command = { requestId: newId("req"), key, client: "host" };
+    const asked = { command, method: "Prune", fingerprint: sha256Hex(key) };
+    try {
+      const olderThanMs = retentionDays * DAY_MS;
+      const { extra } = await pruneRuns(host, asked, { olderThanMs, dryRun: false });
+      const logs = this.#removeOrphanedLogs();
+      host.log.info("sweep.done", { ...extra, outputFiles: logs });
+    } catch (error) {
+      // A store that cannot write now is asked again in the next round.
+      if (!(error instanceof HostError)) throw error;
+      host.log.warn("sweep.refused", { reason: error.reason });
+    }
+  }
+
+  /** Output of workers whose runs are gone. */
+  #removeOrphanedLogs(): number {
+    const { host, supervisor, workersDir } = this.#options;
+    const alive = new Set(supervisor.live().map(({ id }) => id));
+    const orphans = readdirSync(workersDir)
+      .map((name) => /^(wrk_[0-9a-z]+)\.out$/.exec(name)?.[1])
+      .filter((workerId) => workerId !== undefined)
+      .filter((id) => !alive.has(id) && host.store.reader.workers.get(id) === undefined);
+    for (const workerId of orphans) supervisor.removeLog(workerId);
+    return orphans.length;
+  }
+}
+
+function dayOf(clock: Clock): string {
+  return new Date(clock.now()).toISOString().slice(0, "2025-01-01".length);
+}
