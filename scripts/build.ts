@@ -54,15 +54,11 @@ async function main(): Promise<void> {
   const staging = mkdtempSync(join(ROOT, ".dist-"));
   try {
     await Promise.all([
-      ...["cli", "host", "worker"]
-        .filter((name) => existsSync(join(ROOT, `src/${name}/main.ts`)))
-        .map((name) => bundleProgram(name, staging)),
-      existsSync(join(ROOT, "src/workflow/index.ts")) ? bundleAuthoringApi(staging) : undefined,
+      ...["cli", "host", "worker"].map((name) => bundleProgram(name, staging)),
+      bundleAuthoringApi(staging),
     ]);
-    if (existsSync(join(ROOT, "src/workflow/index.ts")))
-      declareAuthoringApi(join(staging, "types"));
-    if (existsSync(join(ROOT, "src/host/store/schema.sql")))
-      cpSync(join(ROOT, "src/host/store/schema.sql"), join(staging, "schema.sql"));
+    declareAuthoringApi(join(staging, "types"));
+    cpSync(join(ROOT, "src/host/store/schema.sql"), join(staging, "schema.sql"));
     moveInto(DIST, staging);
   } finally {
     rmSync(staging, { recursive: true, force: true });
