@@ -28,6 +28,7 @@ export function readValue(name: string, given: string, cwd: string): Value {
 
 export function toValue(name: string, json: JsonValue): Value {
   try {
+    refuseInfinite(json);
     return fromJson(ValueSchema, json);
   } catch (error) {
     // Numbers beyond a double's range, and nesting that exhausts the stack.
@@ -43,6 +44,15 @@ export function parseJson(name: string, text: string): JsonValue {
     const hint = text.trim() === "" ? "it is empty" : safe((error as Error).message);
     throw new UsageError(`${name} is not JSON: ${cut(hint, 200)}`);
   }
+}
+
+/** JSON text may hold 1e999, which becomes what JSON cannot hold. */
+function refuseInfinite(json: JsonValue): void {
+  if (typeof json === "number" && !Number.isFinite(json)) {
+    throw new RangeError("it holds a number that is too large");
+  }
+  if (typeof json !== "object" || json === null) return;
+  for (const member of Object.values(json)) refuseInfinite(member);
 }
 
 function readText(name: string, given: string, cwd: string): string {

@@ -21,7 +21,8 @@ export function isHostGone(error: unknown): boolean {
   if (!(error instanceof ConnectError)) return false;
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return rejection.reason === Reason.HOST_STOPPING;
-  return GONE.has(error.code) || (error.code === Code.Internal && isNodeError(error.cause));
+  if (error.isWireError) return error.code === Code.Unavailable;
+  return BROKEN.has(error.code) || (error.code === Code.Internal && isNodeError(error.cause));
 }
 
 /** Node's own errors carry a code as text; what a host sends carries no cause. */
@@ -29,5 +30,13 @@ function isNodeError(cause: unknown): boolean {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string";
 }
 
-/** A connection that breaks in mid-call is told as a cancellation, depending on the frame that ended it. */
-const GONE: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Canceled, Code.Aborted]);
+/**
+ * How a connection that breaks in mid-call is told, depending on the frame that
+ * ended it; an answer without its end is an invalid argument to the library.
+ */
+const BROKEN: ReadonlySet<Code> = new Set([
+  Code.Unavailable,
+  Code.Canceled,
+  Code.Aborted,
+  Code.InvalidArgument,
+]);
