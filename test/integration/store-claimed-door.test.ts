@@ -26,7 +26,7 @@ async function openWithClaim(): Promise<TestHost> {
 async function tryWrite({ host, store }: TestHost, proof: ClaimProof): Promise<unknown> {
   const before = store.reader.runs.get(RUN);
   const claimBefore = store.reader.claims.open(RUN);
-  const written = claimed(host, "advance", proof, 0, (tx) => {
+  const written = claimed(host, "advance", { proof }, (tx) => {
     tx.put.runChange(RUN, { noProgress: 9 });
     return "written";
   });
@@ -56,7 +56,7 @@ describe("the claimed door", () => {
     const opened = await openWithClaim();
     opened.leaseAdvance(TEST_CLAIM_MS);
     expect(await tryWrite(opened, PROOF)).toBe("expired");
-    const renewal = claimed(opened.host, "renew", PROOF, 0, () => undefined);
+    const renewal = claimed(opened.host, "renew", { proof: PROOF }, () => undefined);
     await expect(renewal).rejects.toMatchObject({ loss: "expired" });
     expect(opened.store.reader.claims.open(RUN)?.expiry).toBe(TEST_CLAIM_MS);
   });
@@ -71,7 +71,7 @@ describe("the claimed door", () => {
 
   test.each(wrong)("refuses with %s and changes nothing: %o", async (loss, change) => {
     const opened = await openWithClaim();
-    const written = claimed(opened.host, "advance", { ...PROOF, ...change }, 0, (tx) =>
+    const written = claimed(opened.host, "advance", { proof: { ...PROOF, ...change } }, (tx) =>
       tx.put.runChange(RUN, { noProgress: 9 }),
     );
     await expect(written).rejects.toMatchObject({ loss });
@@ -108,7 +108,7 @@ describe("a numbered proposal", () => {
     number: number,
     proof: ClaimProof = PROOF,
   ): Promise<{ readonly boundary: number }> =>
-    claimed(host, "advance", proof, number, (tx, run) => {
+    claimed(host, "advance", { proof, number }, (tx, run) => {
       tx.put.runChange(RUN, { boundary: run.boundary + 1 });
       return { boundary: run.boundary + 1 };
     });
@@ -124,11 +124,13 @@ describe("a numbered proposal", () => {
 
   test("is answered again after its claim was released, before the fence", async () => {
     const opened = await openWithClaim();
-    await claimed(opened.host, "wait", PROOF, 1, (tx) => {
+    await claimed(opened.host, "wait", { proof: PROOF, number: 1 }, (tx) => {
       tx.put.claimChange(RUN, 1, { released: true });
       return { parked: true };
     });
-    expect(await claimed(opened.host, "wait", PROOF, 1, () => "again")).toEqual({ parked: true });
+    expect(await claimed(opened.host, "wait", { proof: PROOF, number: 1 }, () => "again")).toEqual({
+      parked: true,
+    });
     await expect(propose(opened, 2)).rejects.toMatchObject({ loss: "missing_authority" });
   });
 
@@ -163,7 +165,7 @@ describe("a numbered proposal", () => {
 
   test("that was refused leaves its number free and its claim as it was", async () => {
     const opened = await openWithClaim();
-    const refused = claimed(opened.host, "advance", PROOF, 1, () => {
+    const refused = claimed(opened.host, "advance", { proof: PROOF, number: 1 }, () => {
       throw new HostError("ILLEGAL_TRANSITION", "no such edge");
     });
     await expect(refused).rejects.toMatchObject({ reason: "ILLEGAL_TRANSITION" });
@@ -175,7 +177,7 @@ describe("a numbered proposal", () => {
     const opened = await openWithClaim();
     let times = 0;
     const write = (): Promise<unknown> =>
-      claimed(opened.host, "note", PROOF, 1, () => {
+      claimed(opened.host, "note", { proof: PROOF, number: 1 }, () => {
         times += 1;
       });
     await write();

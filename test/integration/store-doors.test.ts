@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ClaimLostError, HostError } from "../../src/host/errors.ts";
-import { command, control, system } from "../../src/host/store/doors.ts";
+import { claimed, command, control, system, takeEpoch } from "../../src/host/store/doors.ts";
 import type { CommandRequest } from "../../src/host/store/doors.ts";
 import { claimRecord, putRun, putRunning } from "../support/records.ts";
 import { openTestHost, TEST_CLAIM_MS } from "../support/test-store.ts";
@@ -176,5 +176,34 @@ describe("the system door", () => {
     const epoch = { epoch: 1, pid: 1, startTime: "1", bootId: "b", version: "0", startedAt: 1 };
     expect(await system(host, "epoch", (tx) => [tx.put.epoch(epoch), 7][1])).toBe(7);
     expect(store.reader.epochs.last()).toEqual(epoch);
+  });
+});
+
+describe("a host that another one has succeeded", () => {
+  const self = { pid: 1, startTime: "1", bootId: "b", version: "0", startedAt: 1 };
+
+  test("writes through no door any more", async () => {
+    const { host, store } = openTestHost();
+    expect(await takeEpoch(store, self)).toBe(1);
+    const { run, claim } = await store.write("admit", (tx) => putRunning(tx));
+    await expect(system(host, "note", () => "written")).resolves.toBe("written");
+    expect(await takeEpoch(store, self)).toBe(2);
+    const writes = [
+      command(host, request(), () => ({})),
+      claimed(host, "renew", { proof: claim }, () => undefined),
+      control(host, "settle", run.runId, () => undefined),
+      system(host, "note", () => undefined),
+    ];
+    for (const write of writes)
+      await expect(write).rejects.toMatchObject({ reason: "HOST_STOPPING" });
+    expect(store.reader.commands.get("key 1")).toBeUndefined();
+    expect(store.reader.runs.get(run.runId)).toStrictEqual(run);
+  });
+
+  test("is succeeded by a greater epoch each time", async () => {
+    const { store } = openTestHost();
+    const epochs = await Promise.all([takeEpoch(store, self), takeEpoch(store, self)]);
+    expect(epochs).toEqual([1, 2]);
+    expect(store.reader.epochs.last()).toEqual({ ...self, epoch: 2 });
   });
 });

@@ -7,13 +7,10 @@ import type { Tx } from "../../src/host/store/tx.ts";
 import { attemptRecord, eventRecord, putRun } from "../support/records.ts";
 import { openTestStore } from "../support/test-store.ts";
 
-/** The outcomes of all writes, in order, each by its value or its error's message. */
+/** The outcomes of all writes, in order, each by its value or its error in words. */
 async function outcomes(writes: readonly Promise<unknown>[]): Promise<readonly unknown[]> {
   const settled = await Promise.allSettled(writes);
-  return settled.map((one) => {
-    if (one.status === "fulfilled") return one.value;
-    return one.reason instanceof Error ? one.reason.message : one.reason;
-  });
+  return settled.map((one) => (one.status === "fulfilled" ? one.value : String(one.reason)));
 }
 
 const admit =

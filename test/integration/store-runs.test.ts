@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { RunFilter } from "../../src/host/store/tx.ts";
 import { putRun, putRunning, runRecord, GRAPH, eventRecord } from "../support/records.ts";
 import { openTestStore } from "../support/test-store.ts";
 
@@ -97,35 +98,45 @@ describe("the queue", () => {
     expect(titles(10)).toEqual(["first", "second", "third"]);
     expect(titles(20)).toEqual(["first", "second", "third", "later"]);
     expect(titles(20, 2)).toEqual(["first", "second"]);
+    expect(titles(20, 0)).toEqual([]);
     expect(store.reader.runs.nextAvailableAt(10)).toBe(20);
     expect(store.reader.runs.nextAvailableAt(20)).toBeUndefined();
+  });
+});
+
+describe("the queue beside some projects", () => {
+  test("is what is due in the others", async () => {
+    const { store } = openTestStore();
+    await store.write("put", (tx) => {
+      for (const projectDir of ["/a", "/b", "/a", "/c"]) putRun(tx, { projectDir });
+    });
+    const places = (projects: readonly string[], limit = 9): string[] =>
+      store.reader.runs.queuedElsewhere(0, projects, limit).map((run) => run.projectDir);
+    expect(places(["/a"])).toEqual(["/b", "/c"]);
+    expect(places([], 2)).toEqual(["/a", "/b"]);
+    expect(places(["/a", "/b", "/c"])).toEqual([]);
   });
 });
 
 describe("lists of runs", () => {
   test("are newest first, filtered and paged", async () => {
     const { store } = openTestStore();
-    const [one, two, three, four] = await store.write("put", (tx) => [
-      putRun(tx),
-      putRun(tx, { workflow: "other", status: "waiting" }),
-      putRun(tx, { projectDir: "/elsewhere" }),
-      putRun(tx, { status: "completed", finishedAt: 10 }),
-    ]);
-    const ids = (filter: Parameters<typeof store.reader.runs.page>[0]): string[] =>
-      store.reader.runs.page(filter).map((run) => run.runId);
-    expect(ids({ limit: 10 })).toEqual([four?.runId, three?.runId, two?.runId, one?.runId]);
-    expect(ids({ limit: 2 })).toEqual([four?.runId, three?.runId]);
-    expect(ids({ limit: 10, before: 3 })).toEqual([two?.runId, one?.runId]);
-    expect(ids({ limit: 10, workflow: "other" })).toEqual([two?.runId]);
-    expect(ids({ limit: 10, projectDir: "/elsewhere" })).toEqual([three?.runId]);
-    expect(ids({ limit: 10, statuses: ["waiting", "completed"] })).toEqual([
-      four?.runId,
-      two?.runId,
-    ]);
-    expect(ids({ limit: 10, statuses: [] })).toHaveLength(4);
-    expect(ids({ limit: 9, statuses: ["queued"], projectDir: "/project", before: 3 })).toEqual([
-      one?.runId,
-    ]);
+    await store.write("put", (tx) => {
+      putRun(tx, { title: "one" });
+      putRun(tx, { title: "two", workflow: "other", status: "waiting" });
+      putRun(tx, { title: "three", projectDir: "/elsewhere" });
+      putRun(tx, { title: "four", status: "completed", finishedAt: 10 });
+    });
+    const titles = (filter: Partial<RunFilter>): string[] =>
+      store.reader.runs.page({ limit: 10, ...filter }).map((run) => run.title);
+    expect(titles({})).toEqual(["four", "three", "two", "one"]);
+    expect(titles({ limit: 2 })).toEqual(["four", "three"]);
+    expect(titles({ before: 3 })).toEqual(["two", "one"]);
+    expect(titles({ workflow: "other" })).toEqual(["two"]);
+    expect(titles({ projectDir: "/elsewhere" })).toEqual(["three"]);
+    expect(titles({ statuses: ["waiting", "completed"] })).toEqual(["four", "two"]);
+    expect(titles({ statuses: [] })).toHaveLength(4);
+    expect(titles({ statuses: ["queued"], projectDir: "/project", before: 3 })).toEqual(["one"]);
   });
 
   test("count by status and go by status in order of admission", async () => {
@@ -184,6 +195,8 @@ describe("events", () => {
     ]);
     expect(store.reader.events.ofRun(runId, 0, 1).map((event) => event.revision)).toEqual([1]);
     expect(store.reader.events.lastPosition()).toBe(4);
+    expect(store.reader.events.tally(runId)).toEqual({ count: 3, last: 3 });
+    expect(store.reader.events.tally("run_none")).toEqual({ count: 0, last: 0 });
     expect(store.reader.events.changedRuns(0, 10)).toEqual([
       { runId: other, position: 2 },
       { runId, position: 4 },

@@ -52,9 +52,9 @@ export function openTestStore(options: TestStoreOptions = {}): TestStore {
 export interface TestHost extends TestStore {
   readonly host: HostContext;
   /** Lease time passes. */
-  leaseAdvance(ms: number): void;
+  readonly leaseAdvance: (ms: number) => void;
   /** The same store as another host process sees it. */
-  nextEpoch(): HostContext;
+  readonly nextEpoch: () => HostContext;
 }
 
 export const TEST_CLAIM_MS = 30_000;
@@ -74,7 +74,7 @@ export function openTestHost(options: TestStoreOptions = {}): TestHost {
   return {
     ...opened,
     host,
-    leaseAdvance(ms) {
+    leaseAdvance: (ms) => {
       lease += ms;
     },
     nextEpoch: () => ({ ...host, epoch: host.epoch + 1 }),

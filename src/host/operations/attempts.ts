@@ -45,7 +45,7 @@ export function attachWorker(
   number: number,
   { timeoutMs, newSources }: Attachment,
 ): Promise<BeginRecord> {
-  return claimed(host, "attach", proof, number, (tx, run) => {
+  return claimed(host, "attach", { proof, number }, (tx, run) => {
     const step = { tx, run, at: host.clock.now() };
     const status = runLifecycle.next(run.status, "attach");
     storeSources(step, newSources);
@@ -92,7 +92,7 @@ export function advance(
 ): Promise<AckRecord> {
   const { attemptId, result, follow } = proposal;
   const name = follow?.kind === "end" ? "finish" : "advance";
-  return claimed(host, name, proof, number, (tx, run) => {
+  return claimed(host, name, { proof, number }, (tx, run) => {
     const step = { tx, run, at: host.clock.now() };
     takeProposal(step, proposal);
     if (result?.outcome === "unknown") return takeUnknown(step, attemptId, result);
@@ -113,7 +113,7 @@ export function openInteraction(
   number: number,
   request: InteractionRequest,
 ): Promise<AckRecord> {
-  return claimed(host, "wait", proof, number, (tx, run) => {
+  return claimed(host, "wait", { proof, number }, (tx, run) => {
     const step = { tx, run, at: host.clock.now() };
     takeProposal(step, request);
     return parkOnInteraction(step, request);
@@ -127,7 +127,7 @@ export function openTimer(
   number: number,
   request: TimerRequest,
 ): Promise<AckRecord> {
-  return claimed(host, "wait", proof, number, (tx, run) => {
+  return claimed(host, "wait", { proof, number }, (tx, run) => {
     const step = { tx, run, at: host.clock.now() };
     takeProposal(step, request);
     return parkOnTimer(step, request);

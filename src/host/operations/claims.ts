@@ -63,7 +63,7 @@ export function launchRun(
 
 /** Keeps the claim of a quiet worker alive; every other valid write does so by itself. */
 export function renewClaim(host: HostContext, proof: ClaimProof): Promise<void> {
-  return claimed(host, "renew", proof, 0, () => undefined);
+  return claimed(host, "renew", { proof }, () => undefined);
 }
 
 export interface LostWorker extends Interruption {

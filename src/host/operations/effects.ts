@@ -47,7 +47,7 @@ export function beginEffect(
   number: number,
   request: EffectRequest,
 ): Promise<GrantRecord> {
-  return claimed(host, "effect_begin", proof, number, (tx, run) => {
+  return claimed(host, "effect_begin", { proof, number }, (tx, run) => {
     const step = { tx, run, at: host.clock.now() };
     requireBoundary(step, request.expectedBoundary);
     const attempt = requireRunning(step, request.attemptId);
@@ -77,7 +77,7 @@ export function recordEffectProcess(
   proof: ClaimProof,
   { effectId, ...process }: EffectProcess,
 ): Promise<void> {
-  return claimed(host, "effect_process", proof, 0, (tx, run) => {
+  return claimed(host, "effect_process", { proof }, (tx, run) => {
     const effect = applyingEffect({ tx, run, at: host.clock.now() });
     const last = tx.effects.lastAttempt(effectId);
     if (effect?.effectId !== effectId || last === undefined) return;

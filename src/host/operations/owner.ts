@@ -17,7 +17,7 @@ export function asOwner<T>(
 ): Promise<T> {
   const claim = host.store.reader.claims.get(proof.runId, proof.generation);
   if (claim === undefined || !isSame(claim, proof) || !hasLapsed(host, claim)) {
-    return claimed(host, name, proof, 0, (tx, run) => body({ tx, run, at: host.clock.now() }));
+    return claimed(host, name, { proof }, (tx, run) => body({ tx, run, at: host.clock.now() }));
   }
   return control(host, name, proof.runId, (tx, run) => {
     // The door has taken the generation that follows the lapsed one, unless somebody else did.
