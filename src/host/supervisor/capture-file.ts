@@ -11,8 +11,7 @@ import { join } from "node:path";
 import { CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES } from "../limits.ts";
 
 export const HEADER_BYTES = 64;
-export const HEAD_AT = HEADER_BYTES;
-export const RING_AT = HEADER_BYTES + CAPTURE_HEAD_BYTES;
+const RING_AT = HEADER_BYTES + CAPTURE_HEAD_BYTES;
 
 export interface Extent {
   /** Bytes that were written in all. */
@@ -60,7 +59,7 @@ function digits(count: number): string {
 
 /** Place of a byte in the file; `offset` counts what the worker wrote. */
 export function placeOf(offset: number): number {
-  if (offset < CAPTURE_HEAD_BYTES) return HEAD_AT + offset;
+  if (offset < CAPTURE_HEAD_BYTES) return HEADER_BYTES + offset;
   return RING_AT + ((offset - CAPTURE_HEAD_BYTES) % CAPTURE_TAIL_BYTES);
 }
 

@@ -13,43 +13,33 @@ export interface LaunchLine {
   readonly workerEpoch: number;
   readonly hostVersion: string;
   readonly parentPid: number;
-  /** True when nothing else ends a blocked worker whose host is gone. */
-  readonly watchdog: boolean;
 }
-
-/** Programs of util-linux that bound a child from its first instruction, where they work. */
-export interface LaunchTools {
-  /** Lets the kernel kill the child with its host. */
-  readonly setpriv: string | undefined;
-  /** Lets an allocation fail in the child before it fails for everybody. */
-  readonly prlimit: string | undefined;
-}
-
-export const NO_TOOLS: LaunchTools = { setpriv: undefined, prlimit: undefined };
 
 /** Node needs this beside its heap, for code, threads and buffers. */
 const BESIDE_HEAP_MB = 384;
 const PROBE_TIMEOUT_MS = 2_000;
 const USUAL_FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** Finds the tools that exist and do what is asked of them; a busybox often does not. */
-export async function findLaunchTools(): Promise<LaunchTools> {
-  if (process.platform !== "linux") return NO_TOOLS;
-  const setpriv = findProgram("setpriv");
-  const prlimit = findProgram("prlimit");
-  const [dies, bounds] = await Promise.all([
-    setpriv !== undefined && succeeds(setpriv, [...DEATH_ARGS, "true"]),
-    prlimit !== undefined && succeeds(prlimit, [...dataArgs(4_096), "true"]),
-  ]);
-  return { setpriv: dies ? setpriv : undefined, prlimit: bounds ? prlimit : undefined };
+/**
+ * The `prlimit` of util-linux, where it exists and does what is asked of it: with
+ * it an allocation fails in one worker before it fails for everybody.
+ */
+export async function findPrlimit(): Promise<string | undefined> {
+  const found = process.platform === "linux" ? findProgram("prlimit") : undefined;
+  const works = found !== undefined && (await succeeds(found, [...dataArgs(4_096), "true"]));
+  return works ? found : undefined;
 }
 
 /**
- * The command that starts a worker. The tools replace themselves by what they
- * start, so the process keeps its id and its group.
+ * The command that starts a worker. `prlimit` replaces itself by what it starts,
+ * so the process keeps its id and its group.
+ *
+ * Nothing here lets the kernel kill a worker with its host (`setpriv
+ * --pdeathsig`): it would be quicker than the worker's own watchdog, which ends
+ * the worker's commands first.
  */
 export function launchCommand(
-  tools: LaunchTools,
+  prlimit: string | undefined,
   { workerPath, memoryMb }: { readonly workerPath: string; readonly memoryMb: number },
 ): readonly [string, ...string[]] {
   const node = [
@@ -57,17 +47,13 @@ export function launchCommand(
     `--max-old-space-size=${Math.max(memoryMb - BESIDE_HEAP_MB, 128)}`,
     workerPath,
   ] as const;
-  const bounded =
-    tools.prlimit === undefined ? node : ([tools.prlimit, ...dataArgs(memoryMb), ...node] as const);
-  return tools.setpriv === undefined ? [...bounded] : [tools.setpriv, ...DEATH_ARGS, ...bounded];
+  return prlimit === undefined ? [...node] : [prlimit, ...dataArgs(memoryMb), ...node];
 }
 
 /** The host's own environment and the tag by which everything that descends from the worker is found. */
 export function launchEnvironment(tag: string): Record<string, string> {
   return { ...cleanEnvironment(), [TAG_VARIABLE]: tag };
 }
-
-const DEATH_ARGS = ["--pdeathsig", "SIGKILL", "--"] as const;
 
 /** The soft limit only: a command that needs more may raise its own. */
 function dataArgs(megabytes: number): readonly string[] {

@@ -10,8 +10,8 @@ import { bootId } from "../../platform/process-identity.ts";
 import { packageVersion } from "../../platform/settings.ts";
 import type { Settings } from "../../platform/settings.ts";
 import type { CapturedOutput, OutputPiece } from "./capture-file.ts";
-import { findLaunchTools, launchCommand, launchEnvironment, NO_TOOLS } from "./launch.ts";
-import type { LaunchLine, LaunchTools } from "./launch.ts";
+import { findPrlimit, launchCommand, launchEnvironment } from "./launch.ts";
+import type { LaunchLine } from "./launch.ts";
 import { OutputCapture } from "./output-capture.ts";
 import { OutputLog } from "./output-log.ts";
 import type { FollowOptions } from "./output-log.ts";
@@ -36,8 +36,6 @@ export interface SupervisorOptions {
   readonly cacheDir: string;
   /** Version of this host; a worker must have the same. */
   readonly version?: string;
-  /** Found out when absent. */
-  readonly tools?: LaunchTools;
   /** Called in the moment a process exists, so that it can be recorded. */
   readonly onSpawned?: (worker: SupervisedWorker) => void;
 }
@@ -98,7 +96,7 @@ class ChildSupervisor implements Supervisor {
   readonly #output: OutputLog;
   readonly #bySecret = new Map<string, WorkerProcess>();
   readonly #burials = new Set<Promise<void>>();
-  #tools: LaunchTools = NO_TOOLS;
+  #prlimit: string | undefined;
   #epoch: number;
   #stopping = false;
 
@@ -200,7 +198,7 @@ class ChildSupervisor implements Supervisor {
   }
 
   async #open(): Promise<void> {
-    this.#tools = this.#options.tools ?? (await findLaunchTools());
+    this.#prlimit = await findPrlimit();
     if (!this.#stopping) this.#pool.open();
   }
 
@@ -223,7 +221,7 @@ class ChildSupervisor implements Supervisor {
       version: this.#version,
       child: {
         capture,
-        command: launchCommand(this.#tools, { workerPath, memoryMb: settings.workerMemoryMb }),
+        command: launchCommand(this.#prlimit, { workerPath, memoryMb: settings.workerMemoryMb }),
         environment: launchEnvironment(tag),
         firstLine: JSON.stringify(this.#launchLine(id, secret)),
       },
@@ -250,7 +248,6 @@ class ChildSupervisor implements Supervisor {
       workerEpoch: this.#epoch,
       hostVersion: this.#version,
       parentPid: process.pid,
-      watchdog: this.#tools.setpriv === undefined,
     };
   }
 
