@@ -22,9 +22,12 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 import type { TestRig } from "./test-host.ts";
 
 export const FAILURE = { name: "Error", message: "it broke" };
-export const OK: AttemptResult = { outcome: "ok", outputJson: "1" };
-export const FAILED: AttemptResult = { outcome: "failed", error: FAILURE };
-export const TIMED_OUT: AttemptResult = { outcome: "timed_out", error: FAILURE };
+export const OK = { outcome: "ok", outputJson: "1" } as const satisfies AttemptResult;
+export const FAILED = { outcome: "failed", error: FAILURE } as const satisfies AttemptResult;
+export const TIMED_OUT = {
+  outcome: "timed_out",
+  error: FAILURE,
+} as const satisfies AttemptResult;
 
 export const next = (node: string): NextStep => ({ kind: "next", node, retry: false });
 export const retry = (node: string): NextStep => ({ kind: "next", node, retry: true });

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { resolveEffect } from "../../src/host/operations/effects.ts";
+import { cancelRun } from "../../src/host/operations/runs.ts";
+import { lossOf, reasonOf, refusal } from "../support/refusal.ts";
+import { arrange, cancel, effects, SCENES } from "../support/scenes.ts";
+import { TestRig } from "../support/test-host.ts";
+import { next, OK } from "../support/test-worker.ts";
+
+describe("a cancel", () => {
+  test.each(Object.keys(SCENES))("ends a run that is %s and leaves nothing open", async (name) => {
+    const rig = new TestRig();
+    const runId = await arrange(rig, name);
+    const receipt = await cancel(rig, runId);
+    const run = rig.run(runId);
+    expect(run).toMatchObject({ status: "cancelled", finishedAt: rig.at.clock.now() });
+    expect(receipt).toMatchObject({ outcome: "committed", runId, revision: run.revision });
+    expect(rig.reader.claims.open(runId)).toBeUndefined();
+    expect(rig.reader.attempts.open(runId)).toBeUndefined();
+    expect(rig.reader.interactions.open(runId)).toBeUndefined();
+    expect(rig.reader.timers.open(runId)).toBeUndefined();
+    const unsettled = rig.reader.effects.unsettled(runId).map((one) => one.status);
+    expect(unsettled.filter((status) => status !== "ambiguous")).toEqual([]);
+    expect(await reasonOf(cancel(rig, runId))).toBe("ILLEGAL_TRANSITION");
+  });
+
+  test.each([
+    ["being applied", "running with an idempotent effect"],
+    ["applied by a worker that is gone", "queued with a pending effect"],
+  ])("leaves the outcome of an effect %s to a person", async (_what, scene) => {
+    const rig = new TestRig();
+    const runId = await arrange(rig, scene);
+    await cancel(rig, runId);
+    expect(effects(rig, runId)).toEqual([["ambiguous", true]]);
+  });
+
+  test("cancels an effect that was never begun again", async () => {
+    const rig = new TestRig();
+    const runId = await arrange(rig, "blocked on an effect");
+    const [effect] = rig.reader.effects.ofRun(runId);
+    const request = { effectId: effect?.effectId ?? "", resolution: "retry" as const };
+    await rig.sound(resolveEffect(rig.host, rig.asked("ResolveEffect"), request));
+    await cancel(rig, runId);
+    expect(effects(rig, runId)).toEqual([["cancelled", false]]);
+  });
+
+  test("takes the claim away before the worker knows", async () => {
+    const rig = new TestRig();
+    const worker = await rig.running();
+    await cancel(rig, worker.runId, "no longer needed");
+    expect(await lossOf(worker.advance(OK, next("end")))).toBe("missing_authority");
+    expect(worker.run).toMatchObject({ status: "cancelled", detail: "no longer needed" });
+    expect(await rig.lose(worker)).toBe("none");
+  });
+
+  test("that expects another revision is refused, with a live owner or without", async () => {
+    const rig = new TestRig();
+    const worker = await rig.running();
+    const { runId } = worker;
+    const expectedRevision = worker.run.revision;
+    await worker.advance(OK, next("hub"));
+    const stale = rig.asked("CancelRun", { expectedRevision });
+    const error = await refusal(cancelRun(rig.host, stale, { runId, note: "" }));
+    expect(error.reason).toBe("STALE_REVISION");
+    expect(worker.run.status).toBe("running");
+    const fresh = rig.asked("CancelRun", { expectedRevision: worker.run.revision });
+    await rig.sound(cancelRun(rig.host, fresh, { runId, note: "" }));
+    expect(worker.run.status).toBe("cancelled");
+  });
+
+  test("that is repeated gets its receipt, with other content a conflict", async () => {
+    const rig = new TestRig();
+    const runId = await rig.admit();
+    const once = rig.asked("CancelRun", { key: "once", fields: { runId } });
+    const first = await rig.sound(cancelRun(rig.host, once, { runId, note: "" }));
+    const again = await rig.sound(cancelRun(rig.host, once, { runId, note: "" }));
+    expect(again).toEqual({ ...first, outcome: "adopted" });
+    const other = rig.asked("CancelRun", { key: "once", fields: { runId: "run_other" } });
+    expect(await reasonOf(cancelRun(rig.host, other, { runId, note: "" }))).toBe(
+      "IDEMPOTENCY_CONFLICT",
+    );
+  });
+
+  test.each([
+    [1_024, undefined],
+    [1_025, "LIMIT_EXCEEDED"],
+  ])("takes a note of %i bytes: %s", async (bytes, reason) => {
+    const rig = new TestRig();
+    const runId = await rig.admit();
+    const cancelled = cancel(rig, runId, "n".repeat(bytes));
+    if (reason === undefined) await cancelled;
+    else expect(await reasonOf(cancelled)).toBe(reason);
+  });
+
+  test("of a run that nobody knows is refused", async () => {
+    const rig = new TestRig();
+    expect(await reasonOf(cancel(rig, "run_unknown"))).toBe("RUN_NOT_FOUND");
+  });
+});
