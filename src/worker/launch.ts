@@ -1,4 +1,4 @@
-import { readSync } from "node:fs";
+import { readdirSync, readFileSync, readSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { TAG_VARIABLE } from "../platform/process-identity.ts";
 
@@ -8,6 +8,7 @@ export interface Launch {
   readonly socketPath: string;
   readonly workerId: string;
   readonly workerEpoch: number;
+  readonly parentPid: number;
 }
 
 /** A launch line is a few hundred bytes; more is not ours. */
@@ -33,46 +34,84 @@ export function readLaunch(): Launch {
 function parse(line: string): Launch {
   // Written by our own host; what is missing shows itself at once.
   const launch = JSON.parse(line) as Partial<Launch>;
-  const { secret, socketPath, workerId, workerEpoch } = launch;
+  const { secret, socketPath, workerId, workerEpoch, parentPid } = launch;
   if (secret === undefined || socketPath === undefined || workerId === undefined)
     throw new Error("the launch line lacks a field; a worker is started by a host only");
-  return { secret, socketPath, workerId, workerEpoch: workerEpoch ?? 0 };
+  return {
+    secret,
+    socketPath,
+    workerId,
+    workerEpoch: workerEpoch ?? 0,
+    parentPid: parentPid ?? process.ppid,
+  };
 }
 
 /**
- * Ends this process when the host is gone, also while its loop is blocked:
- * standard input then ends, which a thread of its own notices. It first ends every
- * process that carries this worker's tag, so that no command outlives its run.
+ * Ends this process when its host is gone: at once through the end of standard
+ * input, and, while the loop is blocked, through a thread of its own that looks
+ * whose child this process is. Every process that carries this worker's tag is
+ * ended first, so that no command outlives its run.
+ *
+ * The thread does not wait on standard input: a thread that is blocked in a read
+ * would keep the process from exiting.
  */
-export function startWatchdog(): void {
+export function startWatchdog({ parentPid }: Launch): void {
   const tag = process.env[TAG_VARIABLE] ?? "";
-  const watchdog = new Worker(WATCHDOG, {
+  const needle = tag === "" ? "" : `${TAG_VARIABLE}=${tag}`;
+  const thread = new Worker(`(${watch.toString()})(${endTree.toString()})`, {
     eval: true,
-    workerData: { needle: tag === "" ? "" : `${TAG_VARIABLE}=${tag}` },
+    workerData: { needle, parentPid, periodMs: LOOK_PERIOD_MS },
     // The thread waits and reads /proc; it needs next to nothing.
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
-    stdin: false,
     env: {},
   });
-  watchdog.unref();
+  thread.unref();
+  const gone = (): void => endTree(needle, { readdirSync, readFileSync });
+  process.stdin.on("end", gone).on("error", gone).resume();
 }
 
-const WATCHDOG = `
-const { readSync, readdirSync, readFileSync } = require("node:fs");
-const { needle } = require("node:worker_threads").workerData;
-const buffer = Buffer.alloc(256);
-for (;;) {
-  try { if (readSync(0, buffer, 0, 256, null) === 0) break; } catch { break; }
+/** How long a blocked worker may outlive its host. */
+const LOOK_PERIOD_MS = 200;
+
+type Files = Pick<typeof import("node:fs"), "readdirSync" | "readFileSync">;
+
+/** Runs as the source of a thread, so it uses nothing of this module. */
+function watch(end: (needle: string, files: Files) => void): void {
+  const { workerData } = process.getBuiltinModule("node:worker_threads");
+  const { needle, parentPid, periodMs } = workerData as {
+    readonly needle: string;
+    readonly parentPid: number;
+    readonly periodMs: number;
+  };
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (process.ppid === parentPid) Atomics.wait(never, 0, 0, periodMs);
+  end(needle, process.getBuiltinModule("node:fs"));
 }
-const own = String(process.pid);
-let names = [];
-try { names = needle === "" ? [] : readdirSync("/proc"); } catch {}
-for (const name of names) {
-  if (!/^\\d+$/.test(name) || name === own) continue;
-  try {
-    if (readFileSync("/proc/" + name + "/environ", "latin1").split("\\0").includes(needle))
+
+/** Ends all processes with the tag, and this one last. Used in the thread too: no names from outside. */
+function endTree(needle: string, { readdirSync, readFileSync }: Files): void {
+  const tagged = (name: string): boolean => {
+    if (needle === "" || !/^\d+$/.test(name) || name === String(process.pid)) return false;
+    try {
+      return readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(needle);
+    } catch {
+      // It ended, or it is somebody else's.
+      return false;
+    }
+  };
+  const kill = (name: string): void => {
+    try {
       process.kill(Number(name), "SIGKILL");
-  } catch {}
+    } catch {
+      // It ended meanwhile.
+    }
+  };
+  let names: string[] = [];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    // No /proc here: the next host finds what is left (see supervisor).
+  }
+  names.filter(tagged).forEach(kill);
+  process.kill(process.pid, "SIGKILL");
 }
-process.kill(process.pid, "SIGKILL");
-`;

@@ -22,7 +22,6 @@ const EXIT_AUTHOR = 70;
 
 function main(): void {
   const launch = readLaunch();
-  startWatchdog();
   // Taken before author code can get hold of it and before the guards replace it.
   const leave = process.exit.bind(process);
   // What `import … from "pi-workflows"` in a workflow file gets (see definition/load.ts).
@@ -43,6 +42,7 @@ function main(): void {
     systemClock.after(FAREWELL_MS, () => leave(EXIT_AUTHOR));
   });
   void duties.hello({ pid: process.pid, version: packageVersion() });
+  startWatchdog(launch);
 }
 
 main();

@@ -24,8 +24,14 @@ const API_URLS = { import: "pi-workflows:api.mjs", require: "pi-workflows:api.cj
 
 const sessions: LoadSession[] = [];
 
-/** Makes the imports of this session's files go through its hooks, also later while nodes run. */
+/**
+ * Makes the imports of this session's files go through its hooks, also later
+ * while nodes run. A process evaluates a file once: Node would answer a second
+ * import from its cache, without a look at what is on disk by then.
+ */
 export function installSession(session: LoadSession): void {
+  if (sessions.some(({ entry }) => entry === session.entry))
+    throw new Error(`${session.entry} was loaded in this process before`);
   if (sessions.length === 0) {
     Object.defineProperty(globalThis, Symbol.for(API_KEY), { value: api, configurable: true });
     registerHooks({ resolve, load });

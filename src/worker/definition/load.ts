@@ -60,7 +60,8 @@ export async function loadDefinition(options: LoadOptions): Promise<LoadedDefini
   process.setSourceMapsEnabled(true);
   await init();
   const recorded = recordedOf(options);
-  const entry = realFile(options.entryPath) ?? resolve(options.entryPath);
+  const found = realFile(options.entryPath);
+  const entry = found ?? resolve(options.entryPath);
   const session = new LoadSession({
     entry,
     projectDir: resolve(options.projectDir),
@@ -68,6 +69,7 @@ export async function loadDefinition(options: LoadOptions): Promise<LoadedDefini
     transformer: createTransformer(options.cacheDir),
     onSource: options.onSource,
   });
+  if (found === undefined && !session.hasRecordedBytes(entry)) return nowhere(session);
   try {
     const problems = await walk(session);
     if (problems.length > 0) return outcome(session, { problems });
@@ -76,6 +78,16 @@ export async function loadDefinition(options: LoadOptions): Promise<LoadedDefini
   } finally {
     await session.transformer.stop();
   }
+}
+
+/** A file that a run recorded and that is gone has changed; any other was never there. */
+function nowhere(session: LoadSession): LoadedDefinition {
+  const { entry, recorded } = session;
+  if (recorded.source(entry) !== undefined)
+    throw new SourceChangedError([
+      { path: entry, change: "missing", message: `${entry} is missing` },
+    ]);
+  return outcome(session, { problems: [{ message: "there is no such file", file: entry }] });
 }
 
 function recordedOf({ recorded = [], recordedBytes }: LoadOptions): Recorded {
@@ -93,14 +105,13 @@ async function evaluate(session: LoadSession): Promise<LoadedDefinition> {
     module = (await import(session.entryUrl)) as { readonly default?: unknown };
   } catch (thrown) {
     if (thrown instanceof SourceChangedError) throw thrown;
-    return outcome(session, { problems: problemsOf(session, thrown) });
+    return outcome(session, { problems: await problemsOf(session, thrown) });
   }
   const workflow = workflowOf(module.default);
   if (workflow !== undefined) return outcome(session, { workflow });
-  const message =
-    module.default === undefined
-      ? "has no default export; write `export default defineWorkflow({ … })`"
-      : "its default export is not made by defineWorkflow()";
+  const message = isNothing(module.default)
+    ? "has no default export; write `export default defineWorkflow({ … })`"
+    : "its default export is not made by defineWorkflow()";
   return outcome(session, { problems: [{ message, file: session.entry }] });
 }
 
@@ -112,6 +123,12 @@ function workflowOf(exported: unknown): Workflow | undefined {
       ? exported.default
       : undefined;
   return isWorkflow(inner) ? inner : undefined;
+}
+
+/** A CommonJS file that exports nothing has an empty object as its default export. */
+function isNothing(exported: unknown): boolean {
+  if (exported === undefined) return true;
+  return typeof exported === "object" && exported !== null && Object.keys(exported).length === 0;
 }
 
 function outcome(

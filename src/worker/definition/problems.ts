@@ -46,7 +46,10 @@ export function importProblem(importer: ProjectFile, specifier: string): LoadPro
 }
 
 /** What an import of the workflow file threw, as problems with a place wherever one is known. */
-export function problemsOf(session: LoadSession, thrown: unknown): readonly LoadProblem[] {
+export async function problemsOf(
+  session: LoadSession,
+  thrown: unknown,
+): Promise<readonly LoadProblem[]> {
   const failure = session.failures.find(({ error }) => error === thrown);
   const importer = failure === undefined ? undefined : session.prepared(failure.importer);
   if (failure !== undefined && importer !== undefined)
@@ -57,9 +60,12 @@ export function problemsOf(session: LoadSession, thrown: unknown): readonly Load
     // The name says which class this is, and that class holds a list of problems.
     return (problems as readonly Problem[]).map((problem) => ({ ...problem, ...at }));
   }
-  return [
-    thrown instanceof SyntaxError ? syntaxProblem(session, thrown) : thrownProblem(session, thrown),
-  ];
+  if (!(thrown instanceof SyntaxError)) return [thrownProblem(session, thrown)];
+  const missing = missingExport(session, thrown);
+  if (missing !== undefined) return [missing];
+  const found = await syntaxProblems(session);
+  if (found.length > 0) return found;
+  return [{ message: `SyntaxError: ${thrown.message}`, file: session.entry }];
 }
 
 function failedImport(importer: ProjectFile, specifier: string, thrown: unknown): LoadProblem {
@@ -72,17 +78,30 @@ function failedImport(importer: ProjectFile, specifier: string, thrown: unknown)
 
 const MISSING_EXPORT = /requested module '([^']+)' does not provide an export named '([^']+)'/;
 
-function syntaxProblem(session: LoadSession, error: SyntaxError): LoadProblem {
-  const { message } = error;
-  const at = headOfStack(error);
-  const importer = at === undefined ? undefined : session.prepared(at.file);
-  const [, specifier, name] = MISSING_EXPORT.exec(message) ?? [];
-  if (importer !== undefined && specifier !== undefined)
-    return {
-      message: `${JSON.stringify(specifier)} has no export named ${JSON.stringify(name)}`,
-      ...positionOfImport(importer, specifier),
-    };
-  return { message: `SyntaxError: ${message}`, ...(at ?? { file: session.entry }) };
+function missingExport(session: LoadSession, error: SyntaxError): LoadProblem | undefined {
+  const importer = session.prepared(importerOf(error) ?? "");
+  const [, specifier, name] = MISSING_EXPORT.exec(error.message) ?? [];
+  if (importer === undefined || specifier === undefined) return undefined;
+  return {
+    message: `${JSON.stringify(specifier)} has no export named ${JSON.stringify(name)}`,
+    ...positionOfImport(importer, specifier),
+  };
+}
+
+/** Node does not say where a module's syntax is wrong; a parser that does is asked about all of them. */
+async function syntaxProblems(session: LoadSession): Promise<readonly LoadProblem[]> {
+  const plain = session.allPrepared().filter(({ path }) => /\.[cm]?js$/.test(path));
+  const checked = await Promise.all(
+    plain.map(async (file) => {
+      try {
+        await session.transformer.check(file);
+        return [];
+      } catch (error) {
+        return transformProblems(file.path, error);
+      }
+    }),
+  );
+  return checked.flat();
 }
 
 function thrownProblem(session: LoadSession, thrown: unknown): LoadProblem {
@@ -91,12 +110,10 @@ function thrownProblem(session: LoadSession, thrown: unknown): LoadProblem {
   return { message: `threw while it was loaded: ${name}: ${message}`, ...at };
 }
 
-/** Node puts the place of a syntax error on the first line of its stack. */
-function headOfStack(error: Error): Position | undefined {
-  const [, where, line] = /^(.+):(\d+)$/m.exec(error.stack?.split("\n", 1)[0] ?? "") ?? [];
-  if (where === undefined) return undefined;
-  const file = where.startsWith("file:") ? fileURLToPath(where) : where;
-  return { file, line: Number(line) };
+/** Node puts the importing file and the line on the first line of such an error's stack. */
+function importerOf(error: Error): string | undefined {
+  const [, where] = /^(.+):\d+$/.exec(error.stack?.split("\n", 1)[0] ?? "") ?? [];
+  return where?.startsWith("file:") === true ? fileURLToPath(where) : where;
 }
 
 /** The innermost place of a stack that is in a file of the workflow; source maps are applied by Node. */

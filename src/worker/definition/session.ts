@@ -67,6 +67,10 @@ export class LoadSession {
     return this.#prepared.get(path);
   }
 
+  allPrepared(): readonly PreparedFile[] {
+    return [...this.#prepared.values()];
+  }
+
   /** Reads and transforms ahead of the import, many files at once. */
   async prepare(path: string): Promise<PreparedFile> {
     const file = readProjectFile(path, this.recorded);

@@ -14,6 +14,8 @@ export interface Transformer {
   transform(file: TransformInput): Promise<string>;
   /** For modules that nobody knew of before they were asked for; starts a process of its own. */
   transformNow(file: TransformInput): string;
+  /** Reads a file that needs no transformation and throws what is wrong with its syntax. */
+  check(file: TransformInput): Promise<void>;
   /** Ends every process of esbuild. Needed again, it starts again. */
   stop(): Promise<void>;
 }
@@ -78,6 +80,9 @@ export function createTransformer(cacheDir: string): Transformer {
       // It would otherwise wait for the next module for as long as this process lives.
       void loadEsbuild().stop();
       return code;
+    },
+    async check(file) {
+      await esbuild().transform(file.bytes, { loader: "js", logLevel: "silent" });
     },
     async stop() {
       if (used) await loadEsbuild().stop();

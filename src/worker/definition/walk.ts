@@ -1,4 +1,5 @@
 import { parse } from "es-module-lexer";
+import { describeError } from "../../workflow/describe-error.ts";
 import { importProblem, transformProblems } from "./problems.ts";
 import type { LoadProblem } from "./problems.ts";
 import { resolveLocal } from "./local-path.ts";
@@ -19,6 +20,7 @@ export async function walk(session: LoadSession): Promise<readonly LoadProblem[]
     if (begun.has(path) || packageRootOf(path) !== undefined) return;
     begun.add(path);
     const file = await prepared(session, path, problems);
+    if (file?.format === "json") problems.push(...jsonProblems(file));
     if (file?.format !== "module") return;
     const next: string[] = [];
     for (const specifier of staticImports(file)) {
@@ -44,6 +46,15 @@ async function prepared(
     if (error instanceof SourceChangedError) throw error;
     problems.push(...transformProblems(path, error));
     return undefined;
+  }
+}
+
+function jsonProblems({ path, code }: PreparedFile): readonly LoadProblem[] {
+  try {
+    JSON.parse(code);
+    return [];
+  } catch (error) {
+    return [{ message: `cannot be read as JSON: ${describeError(error).message}`, file: path }];
   }
 }
 
