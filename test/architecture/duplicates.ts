@@ -11,42 +11,74 @@ interface Place {
   readonly start: number;
 }
 
+/** All places so far whose windows have one hash. */
+type Seen = Map<number, readonly Place[]>;
+
+const HASH_BASE = 1_000_003;
+
 /**
  * Pairs of places whose next `length` tokens are the same, one line a pair.
  * Imports are left out: files of one kind import alike.
  */
 export function duplicates(files: readonly SourceFile[], length: number): readonly string[] {
-  const seen = new Map<string, Place>();
-  return files.flatMap((file) => duplicatesIn(file, seen, length));
+  const seen: Seen = new Map();
+  const ids = new Map<string, number>();
+  return files.flatMap((file) => {
+    const tokens = withoutImports(tokensOf(file.text));
+    const hashes = windowHashes(
+      tokens.map((token) => idOf(ids, token.text)),
+      length,
+    );
+    return duplicatesIn({ path: file.path, tokens, start: 0 }, { hashes, seen, length });
+  });
 }
 
-function duplicatesIn(file: SourceFile, seen: Map<string, Place>, length: number): string[] {
-  const tokens = withoutImports(tokensOf(file.text));
+function duplicatesIn(
+  file: Place,
+  { hashes, seen, length }: { hashes: readonly number[]; seen: Seen; length: number },
+): readonly string[] {
   const found: string[] = [];
   let start = 0;
-  while (start + length <= tokens.length) {
-    const place = { path: file.path, tokens, start };
-    const first = firstLike(place, seen, length);
-    if (first !== undefined) found.push(`${where(first)} and ${where(place)}`);
+  while (start < hashes.length) {
+    const place = { ...file, start };
+    const hash = hashes[start] ?? 0;
+    const alike = (seen.get(hash) ?? []).find((earlier) => isAlike(earlier, place, length));
+    if (alike === undefined) seen.set(hash, [...(seen.get(hash) ?? []), place]);
+    const copied = alike !== undefined && !overlaps(alike, place, length);
+    if (copied) found.push(`${where(alike)} and ${where(place)}`);
     // The windows that follow a find belong to the same copy.
-    start += first === undefined ? 1 : length;
+    start += copied ? length : 1;
   }
   return found;
 }
 
-/** The earlier place that reads like this one; without one, this is the first of its kind. */
-function firstLike(place: Place, seen: Map<string, Place>, length: number): Place | undefined {
-  const key = window(place, length);
-  const first = seen.get(key);
-  if (first === undefined) seen.set(key, place);
-  return first === undefined || overlaps(first, place, length) ? undefined : first;
+/** One hash for each window, each made from the one before it. */
+function windowHashes(ids: readonly number[], length: number): readonly number[] {
+  let leaving = 1;
+  for (let count = 0; count < length; count += 1) leaving = Math.imul(leaving, HASH_BASE);
+  const hashes: number[] = [];
+  let hash = 0;
+  for (const [index, id] of ids.entries()) {
+    const gone = Math.imul(leaving, ids[index - length] ?? 0);
+    hash = (Math.imul(hash, HASH_BASE) + id - gone) | 0;
+    if (index >= length - 1) hashes.push(hash);
+  }
+  return hashes;
 }
 
-function window({ tokens, start }: Place, length: number): string {
-  return tokens
-    .slice(start, start + length)
-    .map((token) => token.text)
-    .join(" ");
+function idOf(ids: Map<string, number>, text: string): number {
+  const id = ids.get(text) ?? ids.size + 1;
+  ids.set(text, id);
+  return id;
+}
+
+/** A hash may lie; the tokens do not. */
+function isAlike(left: Place, right: Place, length: number): boolean {
+  for (let index = 0; index < length; index += 1) {
+    const token = left.tokens[left.start + index];
+    if (token?.text !== right.tokens[right.start + index]?.text) return false;
+  }
+  return true;
 }
 
 /** A table of like rows repeats itself from one row to the next; that is no copy. */
