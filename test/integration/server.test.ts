@@ -11,9 +11,15 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openHostLink } from "../../src/client/transport.ts";
 import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
-import { HostService, GetStatusResponseSchema } from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
+import {
+  HostService,
+  GetStatusResponseSchema,
+} from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../../src/gen/piworkflows/host/v1/interaction_service_pb.ts";
-import { RunService, WatchRunsResponseSchema } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import {
+  RunService,
+  WatchRunsResponseSchema,
+} from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
 import { HostError } from "../../src/host/errors.ts";
 import { rejectionError, rejections } from "../../src/host/handlers/rejections.ts";
 import { CLIENT_REQUEST_BYTES_MAX, FIRST_CALL_DEADLINE_MS } from "../../src/host/limits.ts";
