@@ -5,7 +5,7 @@ import type { Tx } from "./tx.ts";
 
 /** Bounds of one helping, so that no write waits noticeably for it. */
 const BLOBS_PER_RUN = 200;
-const FREED_PAGES_PER_RUN = 256;
+const FREED_PAGES_PER_RUN = 1000; // 4 MiB
 
 export interface MaintenanceOptions {
   readonly db: Database.Database;

@@ -1,3 +1,4 @@
+import type { EffectStatus } from "../../lifecycle/effect.ts";
 import type { EffectAttemptRecord, EffectRecord } from "../../records.ts";
 import type { EffectFilter, Reader, Tx } from "../tx.ts";
 import type { Connection } from "./connection.ts";
@@ -34,26 +35,27 @@ const applications = new Table<EffectAttemptRecord>("effect_attempts", {
   outcome: plain("outcome"),
 });
 
+/** The condition of the index over them, in whose very words a query must ask to be helped by it. */
+const UNSETTLED = "status IN ('pending', 'applying', 'ambiguous')";
+const UNSETTLED_STATUSES: ReadonlySet<EffectStatus> = new Set(["pending", "applying", "ambiguous"]);
+
 /** `effects` and `effect_attempts`, reading. */
 export function effectReader(connection: Connection): Reader["effects"] {
   const countAmbiguous = connection.number(
-    "SELECT count(*) FROM effects WHERE status = 'ambiguous'",
+    `SELECT count(*) FROM effects WHERE ${UNSETTLED} AND status = 'ambiguous'`,
   );
   const countApplications = connection.number(
     "SELECT coalesce(max(application), 0) FROM effect_attempts WHERE effect_id = ?",
   );
   const anyApplying = connection.number(
-    "SELECT EXISTS (SELECT 1 FROM effects WHERE status = 'applying')",
+    `SELECT EXISTS (SELECT 1 FROM effects WHERE ${UNSETTLED} AND status = 'applying')`,
   );
   return {
     get: connection.one(effects, "WHERE effect_id = ?"),
     byKey: connection.one(effects, "WHERE key = ?"),
     idsByPrefix: connection.idsByPrefix("effects", "effect_id"),
     ofRun: connection.many(effects, "WHERE run_id = ? ORDER BY effect_id"),
-    unsettled: connection.many(
-      effects,
-      `WHERE run_id = ? AND status IN ('pending', 'applying', 'ambiguous') ORDER BY effect_id`,
-    ),
+    unsettled: connection.many(effects, `WHERE run_id = ? AND ${UNSETTLED} ORDER BY effect_id`),
     page: (filter) => page(connection, filter),
     countAmbiguous: () => countAmbiguous() ?? 0,
     lastAttempt: connection.one(
@@ -83,11 +85,12 @@ function page(connection: Connection, filter: EffectFilter): EffectRecord[] {
     conditions.push(condition);
     cells.push(cell);
   };
+  const { statuses = [] } = filter;
   where("run_id = ?", filter.runId);
-  where(
-    "status IN (SELECT value FROM json_each(?))",
-    (filter.statuses ?? []).length === 0 ? undefined : JSON.stringify(filter.statuses),
-  );
+  if (statuses.length > 0) {
+    where("status IN (SELECT value FROM json_each(?))", JSON.stringify(statuses));
+    if (statuses.every((status) => UNSETTLED_STATUSES.has(status))) conditions.push(UNSETTLED);
+  }
   where("effect_id < ?", filter.before);
   const clause = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   return connection.select(effects, `${clause} ORDER BY effect_id DESC LIMIT ?`, [

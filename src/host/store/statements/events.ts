@@ -24,7 +24,7 @@ export function eventReader(connection: Connection): Reader["events"] {
     tally: (runId) => tally(runId)[0] ?? { count: 0, last: 0 },
     ofRun: connection.many(events, "WHERE run_id = ? AND revision > ? ORDER BY revision LIMIT ?"),
     changedRuns: connection.rows<{ runId: string; position: number }>(
-      `SELECT run_id AS runId, max(position) AS position FROM events WHERE position > ?
+      `SELECT run_id AS runId, max(position) AS position FROM events NOT INDEXED WHERE position > ?
        GROUP BY run_id ORDER BY max(position) LIMIT ?`,
     ),
     lastPosition: () => lastPosition() ?? 0,

@@ -52,7 +52,7 @@ export function runReader(connection: Connection): Reader["runs"] {
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
   const queuedElsewhere = connection.many(
     runs,
-    `WHERE status = 'queued' AND available_at <= ?
+    `INDEXED BY runs_queue WHERE status = 'queued' AND available_at <= ?
        AND project_dir NOT IN (SELECT value FROM json_each(?))
      ORDER BY priority DESC, available_at, position LIMIT ?`,
   );
@@ -70,7 +70,8 @@ export function runReader(connection: Connection): Reader["runs"] {
     ),
     queued: connection.many(
       runs,
-      `WHERE status = 'queued' AND available_at <= ?
+      // The planner would rather sort all that are queued.
+      `INDEXED BY runs_queue WHERE status = 'queued' AND available_at <= ?
        ORDER BY priority DESC, available_at, position LIMIT ?`,
     ),
     queuedElsewhere: (now, projectDirs, limit) =>
