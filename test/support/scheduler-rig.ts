@@ -3,6 +3,8 @@
  * without processes. Whatever a test leaves behind must be sound.
  */
 import { onTestFinished, vi } from "vitest";
+import type { HostContext } from "../../src/host/context.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
 import { createScheduler } from "../../src/host/scheduler.ts";
 import type { Scheduler } from "../../src/host/scheduler.ts";
 import type { Supervisor } from "../../src/host/supervisor/supervisor.ts";
@@ -11,6 +13,8 @@ import type { RunRecord } from "../../src/host/records.ts";
 import type { RunStatus } from "../../src/host/lifecycle/run.ts";
 import { FakeWorker } from "./fake-worker.ts";
 import { TestRig, hubAt } from "./test-host.ts";
+import { troubled } from "./troubled-store.ts";
+import type { TroubledStore } from "./troubled-store.ts";
 
 type Tree = Parameters<Supervisor["endTree"]>[0];
 
@@ -72,6 +76,7 @@ export class FakeSupervisor implements Pick<Supervisor, "acquire" | "remember" |
 }
 
 export class SchedulerRig extends TestRig {
+  readonly store: TroubledStore;
   readonly supervisor = new FakeSupervisor(this);
   readonly scheduler: Scheduler;
   /** State letters of processes, where not "S". */
@@ -80,6 +85,7 @@ export class SchedulerRig extends TestRig {
 
   constructor({ capacity = 4, renewMs = 10_000 }: SchedulerRigOptions = {}) {
     super();
+    this.store = troubled(this.at.store);
     const { host } = this;
     this.scheduler = createScheduler({
       host,
@@ -98,16 +104,44 @@ export class SchedulerRig extends TestRig {
         bootId: () => "boot",
       },
     });
-    onTestFinished(async () => {
-      await this.scheduler.drain(true);
-    });
+    onTestFinished(() => this.stop(true));
     this.scheduler.start();
+  }
+
+  override get host(): HostContext {
+    return { ...this.at.host, store: this.store };
   }
 
   /** Admits a run that begins at this node, and takes the worker that is launched for it. */
   async launched(node = "hub"): Promise<{ readonly runId: string; readonly worker: FakeWorker }> {
     const runId = await this.admit({ graph: hubAt(node) });
     return { runId, worker: await this.supervisor.worker() };
+  }
+
+  async cancel(runId: string): Promise<void> {
+    await cancelRun(this.host, this.asked("CancelRun"), { runId, note: "" });
+  }
+
+  async pause(runId: string, now = false): Promise<void> {
+    await pauseRun(this.host, this.asked("PauseRun"), { runId, now });
+  }
+
+  async resume(runId: string): Promise<void> {
+    await resumeRun(this.host, this.asked("ResumeRun"), { runId, sourcePolicy: "unchanged" });
+  }
+
+  /** The host stops, in as much time as it takes. */
+  async stop(now: boolean): Promise<void> {
+    let drained = false;
+    const draining = this.scheduler.drain(now).finally(() => {
+      drained = true;
+    });
+    const isDrained = (): boolean => drained;
+    for (let tenths = 0; tenths < 200 && !isDrained(); tenths += 1) {
+      this.at.clock.advance(100);
+      await turns();
+    }
+    await draining;
   }
 
   /** Time passes second by second, as the ticks do, and what they begin is done. */

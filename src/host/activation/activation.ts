@@ -32,6 +32,8 @@ export interface ActivationEnd {
   readonly wantsFresh: boolean;
 }
 
+const CLAIM_RAN_OUT = "did not run, and its claim ran out";
+
 /** The process table says that a process is stopped or traced. */
 const STOPPED_STATES: ReadonlySet<string> = new Set(["T", "t"]);
 
@@ -55,6 +57,7 @@ export class Activation {
   #renewedAt: number;
   #renewing = false;
   #draining = false;
+  #leaving = false;
   #gone = false;
   /** Ends a worker that should have ended, or begun, by itself. */
   #impatience: Timer | undefined;
@@ -71,6 +74,7 @@ export class Activation {
     this.#conversation = new Conversation(tools, this.#standing, {
       opened: (attempt) => this.#opened(attempt),
       released: () => this.#released(),
+      expired: () => this.#expired(),
       answered: () => this.#answered(),
       heartbeat: (cpuMs) => this.#loop.heard(cpuMs),
       fault: (reason) => this.#endFor("faultReason", reason),
@@ -120,7 +124,7 @@ export class Activation {
 
   /** The claim ran out: its process does not run, and others may take over. */
   expire(): void {
-    this.#endFor("faultReason", "did not run any more: its claim ran out");
+    this.#endFor("faultReason", CLAIM_RAN_OUT);
   }
 
   /** The host stops: at once, or when the effect that is being applied is settled. */
@@ -175,6 +179,16 @@ export class Activation {
 
   #released(): void {
     this.#standing.released = true;
+    this.#dismiss();
+  }
+
+  #expired(): void {
+    this.#standing.faultReason ??= CLAIM_RAN_OUT;
+    this.#dismiss();
+  }
+
+  /** It was told to exit. */
+  #dismiss(): void {
     this.#deadline.clear();
     this.#wait(KILL_GRACE_MS, () => this.worker.kill());
   }
@@ -234,7 +248,13 @@ export class Activation {
 
   /** The run goes on at the next start of the host. */
   #leave(): void {
-    if (this.#gone || this.#standing.released) return;
+    if (this.#gone || this.#leaving) return;
+    this.#leaving = true;
+    if (this.#standing.released) {
+      // It ends for a reason of its own, for which the host does not wait long any more.
+      this.#wait(HOST_STOP_GRACE_MS, () => this.worker.kill());
+      return;
+    }
     this.#standing.hostReason ??= "the host stopped";
     this.#stop(StopReason.HOST_STOPPING, HOST_STOP_GRACE_MS);
   }

@@ -65,7 +65,7 @@ async function settle(tools: ActivationTools, standing: Standing, exit: WorkerEx
   } catch (error) {
     if (!isRuleBroken(error) || decision.kind === "interrupt") throw error;
     // The attempt was closed before, or the claim is gone: then the rows decide.
-    const lost = { counted: true, reason: `the worker ${exit.reason}` };
+    const lost = { counted: true, reason: exit.reason };
     await writeUntil(clock, tools.givenUp, () => interrupt(tools, standing, lost));
   }
 }

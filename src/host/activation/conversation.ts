@@ -32,6 +32,8 @@ export interface ConversationEvents {
   opened(attempt: OpenAttempt): void;
   /** The run is no longer this worker's, which is told to exit. */
   released(): void;
+  /** The claim ran out and nobody has taken the run over yet; the worker is told to exit. */
+  expired(): void;
   /** Something was committed and answered. */
   answered(): void;
   heartbeat(cpuMs: number): void;
@@ -171,7 +173,8 @@ export class Conversation {
     this.#standing.worker.send(response({ case: "lost", value }, frame?.number));
     const { runId, generation } = this.#standing.proof;
     this.#tools.host.log.info("claim.lost", { runId, generation, loss: error.loss });
-    this.#events.released();
+    if (error.loss === "expired") this.#events.expired();
+    else this.#events.released();
   }
 
   /** A fault of ours: the run is not harmed by starting over from its last boundary. */

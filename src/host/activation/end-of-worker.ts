@@ -32,7 +32,7 @@ export function decideEnd(facts: EndFacts): EndDecision {
   }
   const error = evidenceOf(facts);
   if (error === undefined) {
-    const reason = facts.faultReason ?? `the worker ${facts.exit.reason}`;
+    const reason = facts.faultReason ?? facts.exit.reason;
     return { kind: "interrupt", counted: true, reason };
   }
   if (facts.attached) return { kind: "verdict", error };
