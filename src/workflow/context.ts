@@ -52,7 +52,7 @@ export interface ActionContext<Input = unknown, Outputs = UnknownOutputs> extend
    * Tells what is going on. Only the newest update is kept, so it costs little;
    * a text is shown as it is, everything else as JSON.
    */
-  publishUpdate(update: unknown): void;
+  readonly publishUpdate: (update: unknown) => void;
 }
 
 export interface EffectContext {

@@ -40,9 +40,8 @@ export async function endGroup(group: number): Promise<void> {
   }
 }
 
-/** Keeps the process alive, unlike a timer of the clock: the end of the group is being waited for. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    systemClock.after(ms, resolve);
   });
 }

@@ -3,6 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { systemClock } from "../../platform/clock.ts";
 import type { Timer } from "../../platform/clock.ts";
 import type { Command } from "./command.ts";
+import { CommandLog } from "./command-log.ts";
+import { liftDataLimit } from "./data-limit.ts";
 import { drained } from "./drain.ts";
 import { OutputText } from "./output-text.ts";
 import { TERM_GRACE_MS, endGroup, groupExists, signalGroup } from "./process-group.ts";
@@ -39,9 +41,16 @@ export async function runCommand(command: Command, hooks: CommandHooks): Promise
   const begun = systemClock.monotonic();
   const { child, pid } = await start(command);
   hooks.onSpawn(pid);
+  liftDataLimit(pid);
   const exited = exitOf(child);
-  const stdout = collect(child.stdout, command.maxOutputChars, hooks.onStdout);
-  const stderr = collect(child.stderr, command.maxOutputChars);
+  const log = new CommandLog();
+  const stdout = collect(child.stdout, command.maxOutputChars, (text) => {
+    log.add(process.stdout, text);
+    hooks.onStdout?.(text);
+  });
+  const stderr = collect(child.stderr, command.maxOutputChars, (text) =>
+    log.add(process.stderr, text),
+  );
   feed(child, command.stdin);
   const stopping = stopWhenDue(pid, command.timeoutMs, hooks.signal);
   const { exitCode, signal } = await exited;
@@ -50,6 +59,7 @@ export async function runCommand(command: Command, hooks: CommandHooks): Promise
   await drained(child);
   if (groupExists(pid)) await endGroup(pid);
   stopping.over();
+  log.end(stderr.tail);
   return {
     stdout: stdout.end(),
     stderr: stderr.end(),
@@ -102,12 +112,12 @@ function exitOf(child: ChildProcess): Promise<Exit> {
 function collect(
   stream: ChildProcess["stdout"],
   maxChars: number,
-  onText?: (text: string) => void,
+  onText: (text: string) => void,
 ): OutputText {
   const output = new OutputText(maxChars);
   stream?.on("data", (chunk: Uint8Array) => {
     const text = output.add(chunk);
-    onText?.(text);
+    onText(text);
   });
   // A broken pipe ends the output; the exit tells the rest.
   stream?.on("error", () => {});
