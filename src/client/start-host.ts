@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanedEnvironment } from "../platform/environment.ts";
+import { cleanEnvironment } from "../platform/child-environment.ts";
 import { agentDir } from "../platform/state-folder.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
 import { failureLine } from "./host-error.ts";
@@ -23,7 +23,7 @@ const OUTPUT_BYTES_MAX = 64 * 1024;
 /** What a host is started with: the caller's cleaned environment, with its folders made absolute. */
 export function hostEnvironment(paths: StatePaths): Record<string, string> {
   return {
-    ...cleanedEnvironment(),
+    ...cleanEnvironment(),
     PI_WORKFLOWS_HOME: paths.folder,
     PI_CODING_AGENT_DIR: agentDir(),
   };

@@ -21,7 +21,7 @@ export function cleanEnvironment(
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || DROPPED.has(name) || name.startsWith("npm_")) continue;
+    if (value === undefined || DROPPED.has(name) || /^npm_/i.test(name)) continue;
     kept[name] = value;
   }
   return kept;

@@ -21,6 +21,11 @@ export interface ProcessIdentity {
 /** The variable by which every process that descends from a worker is found again. */
 export const TAG_VARIABLE = "PI_WORKFLOWS_TAG";
 
+/** The tag this process was started with, where it is a worker or descends from one. */
+export function ownTag(): string | undefined {
+  return process.env[TAG_VARIABLE] || undefined;
+}
+
 /** The kernel reports processor time in ticks of 1/100 s on every Linux that Node supports. */
 const TICK_MS = 10;
 

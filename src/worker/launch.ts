@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { TAG_VARIABLE } from "../platform/process-identity.ts";
+import { ownTag, TAG_VARIABLE } from "../platform/process-identity.ts";
 
 /** What the host writes as one line of JSON to a worker's standard input. */
 export interface Launch {
@@ -56,18 +56,25 @@ function parse(line: string): Launch {
  * would keep the process from exiting.
  */
 export function startWatchdog({ parentPid }: Launch): void {
-  const tag = process.env[TAG_VARIABLE] ?? "";
-  const needle = tag === "" ? "" : `${TAG_VARIABLE}=${tag}`;
   const thread = new Worker(`(${watch.toString()})(${endTree.toString()})`, {
     eval: true,
-    workerData: { needle, parentPid, periodMs: LOOK_PERIOD_MS },
+    workerData: { needle: needleOf(), parentPid, periodMs: LOOK_PERIOD_MS },
     // The thread waits and reads /proc; it needs next to nothing.
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
     env: {},
   });
   thread.unref();
-  const gone = (): void => endTree(needle, { readdirSync, readFileSync });
-  process.stdin.on("end", gone).on("error", gone).resume();
+  process.stdin.on("end", endWithHost).on("error", endWithHost).resume();
+}
+
+/** The host is gone: ends what this worker started, then the worker. */
+export function endWithHost(): void {
+  endTree(needleOf(), { readdirSync, readFileSync });
+}
+
+function needleOf(): string {
+  const tag = ownTag();
+  return tag === undefined ? "" : `${TAG_VARIABLE}=${tag}`;
 }
 
 /** How long a blocked worker may outlive its host. */

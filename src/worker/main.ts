@@ -9,14 +9,12 @@ import { packageVersion } from "../platform/package-info.ts";
 import { Duties } from "./duties.ts";
 import { installGuards } from "./guards.ts";
 import { openHostStream } from "./host-link.ts";
-import { readLaunch, startWatchdog } from "./launch.ts";
+import { endWithHost, readLaunch, startWatchdog } from "./launch.ts";
 
 /** How long a worker that reported its own end waits for the host to end it. */
 const FAREWELL_MS = 5_000;
 /** Ended by itself, or told to. */
 const EXIT_DONE = 0;
-/** The host is gone. */
-const EXIT_HOST_GONE = 75;
 /** Author code ended the process, and the host did not say so in time. */
 const EXIT_AUTHOR = 70;
 
@@ -34,7 +32,7 @@ function main(): void {
     stream: openHostStream({
       ...launch,
       onOrder: (order) => duties.take(order),
-      onEnd: () => leave(EXIT_HOST_GONE),
+      onEnd: endWithHost,
     }),
   });
   installGuards((failure) => {
