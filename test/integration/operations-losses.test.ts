@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { control } from "../../src/host/store/doors.ts";
-import type { Store } from "../../src/host/store/store.ts";
 import { interruptRun } from "../../src/host/operations/claims.ts";
 import { cancel, pause, resume } from "../support/scenes.ts";
 import { lossOf, reasonOf } from "../support/refusal.ts";
@@ -104,10 +103,8 @@ describe("a worker that dies without evidence", () => {
   test("is no reason to hide a fault of the store", async () => {
     const rig = new TestRig();
     const worker = await rig.running("hub");
-    const write = (): Promise<never> => Promise.reject(new Error("disk"));
-    const store: Store = Object.assign(Object.create(rig.host.store), { write });
     const lost = { ...worker.proof, reason: "gone", counted: true };
-    await expect(interruptRun({ ...rig.host, store }, lost)).rejects.toThrow("disk");
+    await expect(interruptRun(rig.failing("disk"), lost)).rejects.toThrow("disk");
   });
 });
 

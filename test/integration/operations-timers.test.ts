@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../src/host/store/store.ts";
 import { nextDue, settleDue } from "../../src/host/operations/timers.ts";
 import { reasonOf } from "../support/refusal.ts";
 import { cancel, pause, resume } from "../support/scenes.ts";
@@ -149,7 +148,7 @@ describe("what is due", () => {
     rig.at.clock.advance(1_000);
     const now = rig.at.clock.now();
     const counts = await Promise.all([settleDue(rig.host, now), settleDue(rig.host, now)]);
-    expect(counts.toSorted()).toEqual([0, 1]);
+    expect(counts.toSorted((left, right) => left - right)).toEqual([0, 1]);
     expect(rig.events(worker.runId).filter((kind) => kind === "settle")).toHaveLength(1);
   });
 
@@ -166,9 +165,7 @@ describe("what is due", () => {
     const worker = await rig.running("nap");
     await worker.wait(1_000);
     rig.at.clock.advance(1_000);
-    const write = (): Promise<never> => Promise.reject(new Error("disk"));
-    const store: Store = Object.assign(Object.create(rig.host.store), { write });
-    const settled = settleDue({ ...rig.host, store }, rig.at.clock.now());
+    const settled = settleDue(rig.failing("disk"), rig.at.clock.now());
     await expect(settled).rejects.toThrow("disk");
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { HostContext } from "../../src/host/context.ts";
 import { diagnose } from "../../src/host/diagnosis.ts";
 import { admitRun } from "../../src/host/operations/runs.ts";
 import type { Admission } from "../../src/host/operations/runs.ts";
@@ -7,6 +8,7 @@ import type { AskedCommand } from "../../src/host/operations/canonical.ts";
 import { interruptRun, launchRun, recordWorkerExit } from "../../src/host/operations/claims.ts";
 import { settleDue } from "../../src/host/operations/timers.ts";
 import type { GraphRecord, RunRecord } from "../../src/host/records.ts";
+import type { Store } from "../../src/host/store/store.ts";
 import type { Reader } from "../../src/host/store/tx.ts";
 import { newId, newSecret, sha256Hex } from "../../src/platform/ids.ts";
 import { openTestHost } from "./test-store.ts";
@@ -78,6 +80,14 @@ export class TestRig {
 
   get reader(): Reader {
     return this.at.store.reader;
+  }
+
+  /** The same host with a store that takes no write. */
+  failing(message: string): HostContext {
+    const write = (): Promise<never> => Promise.reject(new Error(message));
+    // Everything but the write is the store's own.
+    const store = Object.create(this.host.store, { write: { value: write } }) as Store;
+    return { ...this.host, store };
   }
 
   /** A command of its own; the same `key` again with the same `fields` is its repeat. */

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { pruneRuns } from "../../src/host/operations/retention.ts";
+import { acting } from "../support/acting.ts";
+import { reasonOf } from "../support/refusal.ts";
+import { cancel, SCENES } from "../support/scenes.ts";
+import { TestRig } from "../support/test-host.ts";
+import { COMPLETE, next, OK } from "../support/test-worker.ts";
+
+const DAY_MS = 86_400_000;
+
+function prune(rig: TestRig, olderThanMs: number, dryRun = false) {
+  return rig.sound(pruneRuns(rig.host, rig.asked("Prune"), { olderThanMs, dryRun }));
+}
+
+/** A run that has completed, its worker confirmed gone. */
+async function completed(rig: TestRig, outputJson = "1"): Promise<string> {
+  const worker = await rig.running("hub");
+  await worker.advance({ outcome: "ok", outputJson }, next("end"));
+  await worker.advance(OK, COMPLETE);
+  await rig.exit(worker.proof.workerId);
+  return worker.runId;
+}
+
+describe("prune", () => {
+  test("deletes what ended long ago, with all its rows, and nothing younger", async () => {
+    const rig = new TestRig();
+    const old = await completed(rig);
+    rig.at.clock.advance(DAY_MS);
+    const young = await completed(rig);
+    rig.at.clock.advance(1);
+    const { extra } = await prune(rig, DAY_MS);
+    expect(extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+    expect(rig.reader.runs.get(old)).toBeUndefined();
+    expect(rig.reader.events.ofRun(old, 0, 10)).toEqual([]);
+    expect(rig.reader.attempts.lastOfRun(old, 10)).toEqual([]);
+    expect(rig.reader.workers.ofRun(old)).toEqual([]);
+    expect(rig.run(young).status).toBe("completed");
+  });
+
+  test("never touches a run that has not ended, however old", async () => {
+    const rig = new TestRig();
+    for (const scene of Object.values(SCENES)) await scene(rig);
+    rig.at.clock.advance(1_000 * DAY_MS);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 0, protectedRuns: 0 });
+    expect(rig.reader.runs.page({ limit: 100 })).toHaveLength(Object.keys(SCENES).length);
+  });
+
+  test("keeps a run whose effect a person must settle, and goes on behind it", async () => {
+    const { rig, worker } = await acting("deploy");
+    await cancel(rig, worker.runId);
+    await rig.exit(worker.proof.workerId);
+    for (let count = 0; count < 55; count += 1) await cancel(rig, await rig.admit());
+    rig.at.clock.advance(1);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 55, protectedRuns: 1 });
+    expect(rig.reader.runs.page({ limit: 10 }).map((run) => run.runId)).toEqual([worker.runId]);
+  });
+
+  test("keeps a run whose worker is not confirmed gone", async () => {
+    const rig = new TestRig();
+    const worker = await rig.running();
+    await cancel(rig, worker.runId);
+    rig.at.clock.advance(1);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 0, protectedRuns: 1 });
+    await rig.exit(worker.proof.workerId);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+  });
+
+  test("only tells in a dry run", async () => {
+    const rig = new TestRig();
+    const runId = await completed(rig);
+    rig.at.clock.advance(1);
+    const { extra } = await prune(rig, 0, true);
+    expect(extra).toEqual({ runs: 1, protectedRuns: 0, freedBytes: 0 });
+    expect(rig.run(runId).status).toBe("completed");
+  });
+
+  test("gives the space back, keeping what another run shares", async () => {
+    const rig = new TestRig();
+    const output = (text: string): string => JSON.stringify(text.repeat(1_000_000));
+    await completed(rig, output("a"));
+    await completed(rig, output("b"));
+    rig.at.clock.advance(1);
+    const kept = await completed(rig, output("b"));
+    const before = rig.at.store.sizes().databaseBytes;
+    const { extra } = await prune(rig, 0);
+    expect(extra?.runs).toBe(2);
+    expect(extra?.freedBytes).toBeGreaterThan(1_000_000);
+    expect(extra?.freedBytes).toBeLessThan(1_500_000);
+    for (let helping = 0; helping < 5; helping += 1) {
+      rig.at.store.maintain();
+      await rig.host.store.write("test", () => undefined);
+    }
+    expect(rig.at.store.sizes().databaseBytes).toBeLessThan(before - 1_000_000);
+    const attempt = rig.reader.attempts.newestOk(kept, "hub");
+    expect(rig.reader.values.read(attempt?.output ?? { json: "" })).toBe(output("b"));
+  });
+
+  test("repeated with its key gets its receipt and deletes nothing more", async () => {
+    const rig = new TestRig();
+    await completed(rig);
+    rig.at.clock.advance(1);
+    const request = { olderThanMs: 0, dryRun: false };
+    const once = rig.asked("Prune", { key: "once", fields: request });
+    const first = await rig.sound(pruneRuns(rig.host, once, request));
+    await completed(rig);
+    rig.at.clock.advance(1);
+    const again = await rig.sound(pruneRuns(rig.host, once, request));
+    expect(again).toEqual({ ...first, outcome: "adopted" });
+    expect(rig.reader.runs.page({ limit: 10 })).toHaveLength(1);
+    const other = rig.asked("Prune", { key: "once", fields: { olderThanMs: 1 } });
+    expect(await reasonOf(pruneRuns(rig.host, other, request))).toBe("IDEMPOTENCY_CONFLICT");
+  });
+});
