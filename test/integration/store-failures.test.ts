@@ -83,26 +83,29 @@ describe("a database that is full in the middle of a batch", () => {
     expect(reader.runs.lastPosition()).toBe(1);
   });
 
-  test("keeps nothing either when a body swallows the error", async () => {
-    const { db, reader, commits } = openLimited();
-    limitPages(db, 10);
-    const swallow = (tx: Tx): string => {
-      admit(tx);
-      try {
-        admitBig(tx);
-      } catch {
-        return "all is well";
-      }
-      return "there was room";
-    };
-    const settled = await Promise.allSettled([
-      commits.write("first", admit),
-      commits.write("swallows", swallow),
-      commits.write("last", admit),
-    ]);
-    expect(reasons(settled)).toEqual(["STORAGE_FAILED", "STORAGE_FAILED", "STORAGE_FAILED"]);
-    expect(reader.runs.lastPosition()).toBe(0);
-  });
+  test.each(["returns", "goes on writing"])(
+    "keeps nothing either when a body swallows the error and %s",
+    async (then) => {
+      const { db, reader, commits } = openLimited();
+      limitPages(db, 10);
+      const swallow = (tx: Tx): unknown => {
+        admit(tx);
+        try {
+          return admitBig(tx);
+        } catch {
+          return then === "returns" ? "all is well" : admit(tx);
+        }
+      };
+      const settled = await Promise.allSettled([
+        commits.write("first", admit),
+        commits.write("swallows", swallow),
+        commits.write("last", admit),
+      ]);
+      expect(reasons(settled)).toEqual(["STORAGE_FAILED", "STORAGE_FAILED", "STORAGE_FAILED"]);
+      expect(reader.runs.lastPosition()).toBe(0);
+      expect(reader.events.lastPosition()).toBe(0);
+    },
+  );
 });
 
 describe.runIf(canMount())("a disk that is full", () => {

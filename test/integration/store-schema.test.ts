@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readSchema } from "../../src/host/store/schema.ts";
 import type { Tx } from "../../src/host/store/tx.ts";
 import {
   attemptRecord,
@@ -225,3 +228,14 @@ function closedAttempt(tx: Tx): ReturnType<typeof attemptRecord> {
   tx.put.attempt(attempt);
   return attempt;
 }
+
+describe("docs/store.md", () => {
+  test("names every table of the schema, and no other", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/store.md"), "utf8");
+    const section = page.slice(page.indexOf("## Tables"), page.indexOf("## Growth"));
+    const named = Array.from(section.matchAll(/^\| `(\w+)` +\|/gm), ([, name]) => name);
+    const made = Array.from(readSchema().ddl.matchAll(/^CREATE TABLE (\w+)/gm), ([, name]) => name);
+    expect(made.length).toBeGreaterThan(10);
+    expect(new Set(named)).toEqual(new Set(made));
+  });
+});

@@ -185,6 +185,36 @@ describe("a pruned run", () => {
   });
 });
 
+describe("the columns that name blobs", () => {
+  test("all have an index, and all keep their blob from being collected", async () => {
+    const { store, path } = openTestStore();
+    const run = await store.write("put", (tx) => putLargeRun(tx));
+    const db = new Database(path, { readonly: true });
+    const columns = db
+      .prepare<[], string>(
+        `SELECT m.name || '.' || f."from" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+         WHERE m.type = 'table' AND f."table" = 'blobs' ORDER BY 1`,
+      )
+      .pluck()
+      .all();
+    const indexed = db
+      .prepare<[], string>(
+        `SELECT i.tbl_name || '.' || c.name FROM sqlite_schema i, pragma_index_info(i.name) c
+         WHERE i.type = 'index' AND c.seqno = 0`,
+      )
+      .pluck()
+      .all();
+    db.close();
+    expect(columns).toHaveLength(8);
+    expect(columns.filter((column) => !indexed.includes(column))).toEqual([]);
+    store.maintain();
+    await store.write("idle", () => undefined);
+    const input = store.reader.runs.get(run.runId)?.input ?? { json: "" };
+    expect(store.reader.values.read(input)).toBe(large("i"));
+    expect(blobs(path)).toHaveLength(7);
+  });
+});
+
 describe("a blob that nothing names", () => {
   test("is collected by maintenance, and one that is named stays", async () => {
     const { store, path } = openTestStore();
