@@ -26,10 +26,12 @@ async function main(argv: readonly string[]): Promise<void> {
     cli.close();
     letGo();
   }
-  if (out.failure !== undefined) {
+  // An error of the last write is only told once the loop has turned.
+  process.once("beforeExit", () => {
+    if (out.failure === undefined) return;
     out.note(`pi-workflows: the output could not be written: ${out.failure.message}`);
     process.exitCode = ExitCode.internal;
-  }
+  });
 }
 
 async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
@@ -38,16 +40,20 @@ async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
     const found = await findCommand(argv);
     name = found.name;
     const args = parseArguments(found.command, found.rest);
-    if (!args.flag("help")) return await found.command.run(args, cli);
+    if (!args.flag("help")) return whenRead(cli, await found.command.run(args, cli));
     const { commandHelp } = await import("./commands/help.ts");
     cli.out.lines(commandHelp(found.name, found.command, cli.out.style));
     return ExitCode.success;
   } catch (error) {
-    // Whoever closed the pipe has seen enough; what broke because of it is no failure.
     if (cli.out.gone.aborted) return ExitCode.success;
     const { reportError } = await import("./report-error.ts");
     return await reportError({ out: cli.out, json: cli.json, command: name }, error);
   }
+}
+
+/** Whoever closed the pipe has seen enough; what ended because of it is no failure. */
+function whenRead({ out }: Cli, code: ExitCode): ExitCode {
+  return out.gone.aborted ? ExitCode.success : code;
 }
 
 function surroundings(out: Output, json: boolean): Cli & { close(): void } {

@@ -46,7 +46,8 @@ export function duration(ms: number): string {
 }
 
 /** "12 s ago", "in 3 h"; coarse, because it is read and not counted with. */
-export function fromNow(ms: number, now: number): string {
+export function fromNow(ms: number | undefined, now: number): string {
+  if (ms === undefined) return "";
   const away = Math.abs(ms - now);
   const [unit, name] = COARSE.find(([size]) => away >= size) ?? [SECOND_MS, "s"];
   const count = `${Math.floor(away / unit)} ${name}`;

@@ -8,6 +8,9 @@ import type { Value } from "@bufbuild/protobuf/wkt";
 import { UsageError } from "./arguments.ts";
 import { cut, safe } from "./text.ts";
 
+/** Three levels on the wire for each of the 500 that a value may have. */
+const DEPTH_MAX = 2_000;
+
 /** The documented JSON shape of a message: protobuf's own, with every field present. */
 export function messageJson<Desc extends DescMessage>(
   schema: Desc,
@@ -29,7 +32,7 @@ export function readValue(name: string, given: string, cwd: string): Value {
 export function toValue(name: string, json: JsonValue): Value {
   try {
     refuseInfinite(json);
-    return fromJson(ValueSchema, json);
+    return fromJson(ValueSchema, json, { recursionLimit: DEPTH_MAX });
   } catch (error) {
     // Numbers beyond a double's range, and nesting that exhausts the stack.
     throw new UsageError(`${name} cannot be sent: ${(error as Error).message}`);

@@ -124,7 +124,7 @@ function leave(cli: Cli, runId: string, end: "stopped" | "host_gone"): ExitCode 
     end === "stopped"
       ? "the run goes on"
       : "the host was stopped; the run goes on when a host is started again";
-  cli.out.note(`${what}: pi-workflows watch ${runId}`);
+  if (!cli.out.gone.aborted) cli.out.note(`${what}: pi-workflows watch ${runId}`);
   return ExitCode.stillRunning;
 }
 

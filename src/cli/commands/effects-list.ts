@@ -61,7 +61,7 @@ async function lines(cli: Cli, effects: readonly Effect[]): Promise<readonly str
   const rows = effects.map((effect) => [
     effect.effectId,
     effectWord(effect.status),
-    fromNow(msOf(effect.updatedAt) ?? 0, now),
+    fromNow(msOf(effect.updatedAt), now),
     effect.runId,
     safe(effect.node),
     [safe(effect.type), effect.policy, safe(effect.detail)]

@@ -11,7 +11,8 @@ import { RUN } from "./shared.ts";
 
 const PAGE_SIZE = 500;
 const DATA_CHARS_MAX = 200;
-const KIND_CHARS = 16;
+const KIND_CHARS = 12;
+const NODE_CHARS = 16;
 
 export const command: Command = {
   description:
@@ -67,6 +68,6 @@ class Reader {
     const kind = this.#cli.out.style("bold", safe(event.kind).padEnd(KIND_CHARS));
     const hasData = event.data !== undefined && Object.keys(event.data).length > 0;
     const data = hasData ? shortJson(event.data, DATA_CHARS_MAX) : "";
-    return `${String(event.revision).padStart(5)}  ${at}  ${kind}  ${safe(event.node)}  ${data}`.trimEnd();
+    return `${String(event.revision).padStart(5)}  ${at}  ${kind}  ${safe(event.node).padEnd(NODE_CHARS)}  ${data}`.trimEnd();
   }
 }

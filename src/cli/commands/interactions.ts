@@ -55,7 +55,7 @@ async function lines(cli: Cli, interactions: readonly Interaction[]): Promise<re
   const rows = interactions.map((one) => [
     one.interactionId,
     word(InteractionStatus, one.status),
-    fromNow(msOf(one.createdAt) ?? 0, now),
+    fromNow(msOf(one.createdAt), now),
     one.runId,
     safe(one.summary),
   ]);

@@ -64,7 +64,7 @@ export async function runTable(cli: Cli, runs: readonly RunSummary[]): Promise<r
   const rows = runs.map((run) => [
     run.runId,
     statusWord(run),
-    fromNow(msOf(run.updatedAt) ?? 0, clock.now()),
+    fromNow(msOf(run.updatedAt), clock.now()),
     safe(run.node),
     safe(run.title === "" ? run.workflow : run.title),
   ]);
