@@ -55,7 +55,13 @@ export default defineWorkflow<Input, Outputs>({
       effect: idempotentEffect("git.log"),
       exec: ({ input }) => ({
         command: "git",
-        args: ["log", "--numstat", "--date=short", "--format=%x1e%h%x1f%an%x1f%ad%x1f%s", input.range],
+        args: [
+          "log",
+          "--numstat",
+          "--date=short",
+          "--format=%x1e%h%x1f%an%x1f%ad%x1f%s",
+          input.range,
+        ],
         maxOutputChars: 5_000_000,
       }),
       parse: ({ stdout }) => ({ commits: parseLog(stdout) }),
@@ -90,7 +96,9 @@ export default defineWorkflow<Input, Outputs>({
         return { written: file, ...outputs.analyse };
       },
     }),
-    skip: compute<Input, Outputs>({ run: ({ outputs }) => ({ written: null, ...outputs.analyse }) }),
+    skip: compute<Input, Outputs>({
+      run: ({ outputs }) => ({ written: null, ...outputs.analyse }),
+    }),
   },
   edges: [
     { from: "collect", to: "analyse" },
@@ -102,11 +110,16 @@ export default defineWorkflow<Input, Outputs>({
 
 function parseInput(value: unknown): Input {
   const { range = "HEAD", report = "history.md", top = 10 } = (value ?? {}) as Partial<Input>;
-  if (typeof range !== "string" || range === "" || range.startsWith("-"))
+  // A range that begins with a dash would be taken for an option.
+  if (!isText(range) || range.startsWith("-"))
     throw new TypeError("range must be a revision or a range of revisions");
-  if (typeof report !== "string" || report === "") throw new TypeError("report must be a file name");
+  if (!isText(report)) throw new TypeError("report must be a file name");
   if (!Number.isInteger(top) || top < 1) throw new TypeError("top must be a whole number from 1");
   return { range, report, top };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 function parseLog(stdout: string): Commit[] {
@@ -144,7 +157,9 @@ function analyse(commits: readonly Commit[], top: number): Outputs["analyse"] {
 
 function render(input: Input, { collect, analyse: facts }: Outputs): string {
   const rows = facts.busiest.map(({ path, lines }) => `| ${path} | ${lines} |`);
-  const subjects = collect.commits.slice(0, input.top).map(({ id, subject }) => `- ${id} ${subject}`);
+  const subjects = collect.commits
+    .slice(0, input.top)
+    .map(({ id, subject }) => `- ${id} ${subject}`);
   return [
     `# History of ${input.range}`,
     "",

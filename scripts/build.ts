@@ -30,6 +30,14 @@ const DIST = join(ROOT, "dist");
 /** Native code, or large and needed by few commands: loaded from node_modules when first used. */
 const EXTERNAL = ["better-sqlite3", "esbuild", "ajv", "@dagrejs/dagre"];
 
+/** Files of `dist/` that a process or a thread is started from. */
+const PROGRAMS = {
+  cli: "src/cli/main.ts",
+  host: "src/host/main.ts",
+  worker: "src/worker/main.ts",
+  watchdog: "src/worker/watchdog.ts",
+} as const;
+
 const SHARED: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -54,7 +62,7 @@ async function main(): Promise<void> {
   const staging = mkdtempSync(join(ROOT, ".dist-"));
   try {
     await Promise.all([
-      ...["cli", "host", "worker"].map((name) => bundleProgram(name, staging)),
+      ...Object.entries(PROGRAMS).map(([name, entry]) => bundleProgram(name, entry, staging)),
       bundleAuthoringApi(staging),
     ]);
     declareAuthoringApi(join(staging, "types"));
@@ -65,12 +73,12 @@ async function main(): Promise<void> {
   }
 }
 
-async function bundleProgram(name: string, staging: string): Promise<void> {
+async function bundleProgram(name: string, entry: string, staging: string): Promise<void> {
   await build({
     ...SHARED,
     ...OWN_PLACE,
     format: "cjs",
-    entryPoints: [`src/${name}/main.ts`],
+    entryPoints: [entry],
     outfile: join(staging, `${name}.cjs`),
   });
 }

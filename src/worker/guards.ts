@@ -31,6 +31,9 @@ export function installGuards(fatal: (failure: ErrorDescription) => void): void 
 
 function named(name: string, thrown: unknown): ErrorDescription {
   const described = describeError(thrown);
-  const what = name === "UnhandledRejection" ? "a promise was rejected and nobody handled it" : "an exception was thrown outside the node";
+  const what =
+    name === "UnhandledRejection"
+      ? "a promise was rejected and nobody handled it"
+      : "an exception was thrown outside the node";
   return { ...described, name, message: `${what}: ${described.name}: ${described.message}` };
 }

@@ -2,7 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import type { Claim } from "../gen/piworkflows/common/v1/claim_pb.ts";
-import { WorkerService, WorkRequestSchema } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import {
+  WorkerService,
+  WorkRequestSchema,
+} from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { WorkRequest, WorkResponse } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { openHostLink, WORKER_HEADER } from "../client/transport.ts";
 

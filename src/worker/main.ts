@@ -9,7 +9,8 @@ import { packageVersion } from "../platform/package-info.ts";
 import { Duties } from "./duties.ts";
 import { installGuards } from "./guards.ts";
 import { openHostStream } from "./host-link.ts";
-import { endWithHost, readLaunch, startWatchdog } from "./launch.ts";
+import { endWithHost } from "./host-end.ts";
+import { readLaunch, startWatchdog } from "./launch.ts";
 
 /** How long a worker that reported its own end waits for the host to end it. */
 const FAREWELL_MS = 5_000;

@@ -4,7 +4,10 @@ import type { ProblemSchema } from "../gen/piworkflows/common/v1/error_pb.ts";
 import type { GraphSchema } from "../gen/piworkflows/common/v1/graph_pb.ts";
 import { SourceKind } from "../gen/piworkflows/common/v1/source_pb.ts";
 import type { SourceSchema } from "../gen/piworkflows/common/v1/source_pb.ts";
-import { AttemptOutcome, EffectOutcomeKind } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import {
+  AttemptOutcome,
+  EffectOutcomeKind,
+} from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type {
   AdvanceSchema,
   AttemptResultSchema,
@@ -55,8 +58,7 @@ function effectOutcome(effect: EffectOutcome): MessageInitShape<typeof EffectOut
     const receiptJson = Buffer.from(effect.receiptJson);
     return { effectId, kind: EffectOutcomeKind.APPLIED, receiptJson };
   }
-  const kind =
-    effect.kind === "rejected" ? EffectOutcomeKind.REJECTED : EffectOutcomeKind.UNKNOWN;
+  const kind = effect.kind === "rejected" ? EffectOutcomeKind.REJECTED : EffectOutcomeKind.UNKNOWN;
   return { effectId, kind, detail: effect.detail };
 }
 
@@ -80,13 +82,16 @@ function wireRetry({ maxAttempts, backoffMs, factor, maxBackoffMs }: Retry): {
   factor: number;
   maxBackoffMs: bigint;
 } {
-  const whole = (ms: number): bigint => BigInt(Math.ceil(ms));
   return { maxAttempts, backoffMs: whole(backoffMs), factor, maxBackoffMs: whole(maxBackoffMs) };
 }
 
-function wireEdge(edge: GraphEdge): NonNullable<
-  MessageInitShape<typeof GraphSchema>["edges"]
->[number] {
+function whole(ms: number): bigint {
+  return BigInt(Math.ceil(ms));
+}
+
+function wireEdge(
+  edge: GraphEdge,
+): NonNullable<MessageInitShape<typeof GraphSchema>["edges"]>[number] {
   if ("to" in edge) return { from: edge.from, to: edge.to };
   const cases = edge.cases.map(({ value, to }) => ({
     value: { kind: { case: "stringValue" as const, value } },

@@ -1,11 +1,19 @@
 import type { Resolve } from "../gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Reason } from "../gen/piworkflows/common/v1/error_pb.ts";
-import type { LoadFailedSchema, ResolvedSchema } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type {
+  LoadFailedSchema,
+  ResolvedSchema,
+} from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { describeError } from "../workflow/describe-error.ts";
 import { toJson } from "../workflow/json.ts";
 import type { Workflow } from "../workflow/define-workflow.ts";
-import { loadDefinition, prepareLoader, SourceChangedError, verifySources } from "./definition/load.ts";
+import {
+  loadDefinition,
+  prepareLoader,
+  SourceChangedError,
+  verifySources,
+} from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
 import { RunState } from "./engine/run-state.ts";
 import { timeoutOf, workTimeout } from "./engine/timeout.ts";
@@ -180,7 +188,10 @@ function firstTimeout(workflow: Workflow, order: Resolve, inputJson: string): nu
   const node = workflow.nodes[workflow.graph.startAt];
   if (node === undefined) return null;
   const { name } = workflow;
-  const state = new RunState({ runId: "", workflow: name, projectDir: order.projectDir }, inputJson);
+  const state = new RunState(
+    { runId: "", workflow: name, projectDir: order.projectDir },
+    inputJson,
+  );
   try {
     const context = state.context({ visit: 1, attempt: 1 }, new AbortController().signal);
     return workTimeout(node, timeoutOf(node, context));
@@ -202,7 +213,9 @@ function enter(projectDir: string): void {
   }
 }
 
-function lookup(bytes: ReadonlyMap<string, Uint8Array>): (digest: string) => Uint8Array | undefined {
+function lookup(
+  bytes: ReadonlyMap<string, Uint8Array>,
+): (digest: string) => Uint8Array | undefined {
   return (digest) => bytes.get(digest);
 }
 

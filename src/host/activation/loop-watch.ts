@@ -55,7 +55,7 @@ export class LoopWatch {
   block(): LoopBlock | undefined {
     if (!this.#isBlocked()) return undefined;
     const used = (this.#probe.cpuMsOf(this.#worker.pid) ?? this.#cpuMs) - this.#cpuMs;
-    const since = this.#clock.now() - this.#silentMs();
+    const since = this.#clock.now() - Math.round(this.#silentMs());
     return { node: this.#node, since, cpuMs: Math.max(0, used) };
   }
 

@@ -1,6 +1,6 @@
 /** A run as a line of a list. */
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { LoopBlockSchema, RunSummarySchema } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { LoopBlock, RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunRecord } from "../records.ts";
@@ -65,7 +65,7 @@ function nodeLabel({ reader }: ViewSources, run: RunRecord): string {
 function loopBlockMessage({ node, since, cpuMs }: LoopBlockInfo): LoopBlock {
   return create(LoopBlockSchema, {
     node,
-    since: timestampFromMs(since),
+    since: timestampOf(since),
     cpuTime: durationFromMs(Math.round(cpuMs)),
   });
 }

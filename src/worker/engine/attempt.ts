@@ -5,6 +5,7 @@ import { TimeoutError } from "../../workflow/errors.ts";
 import type { Graph } from "../../workflow/graph.ts";
 import type { NodeDefinition } from "../../workflow/nodes.ts";
 import type { NodeOutcome, NodeTools } from "../nodes/executor.ts";
+import { effectKey } from "../nodes/effect.ts";
 import { execute } from "../nodes/index.ts";
 import type { Place, RunLink } from "./run-link.ts";
 import type { RunState } from "./run-state.ts";
@@ -92,12 +93,14 @@ function toolsFor(
   at: Position,
   limits: { readonly signal: AbortSignal; readonly deadlineMs: number | null },
 ): NodeTools {
-  const { link, state } = engine;
+  const { link } = engine;
+  const { runId, workflow, projectDir } = engine.state.facts;
+  const run = { id: runId, workflow, projectDir, visit: at.visit, attempt: at.attempt };
   return {
     ...limits,
     node: at.node,
     beginEffect: (request) => {
-      const key = `${state.facts.runId}:${request.type}:${at.node}:${at.visit}`;
+      const key = effectKey(run, request.type, at.node);
       return link.beginEffect(at, { key, ...request });
     },
     effectProcess: (effectId, pid) => link.effectProcess(at, effectId, pid),

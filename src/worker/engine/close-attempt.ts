@@ -11,9 +11,7 @@ import type { Ack, AttemptEnd, Follow } from "./run-link.ts";
 const WORKER_BACKOFF_MS_MAX = 5_000;
 
 /** What is proposed for the end of an attempt, and where the run is once that is committed. */
-export type Closing =
-  | "stopped"
-  | { readonly propose: () => Promise<Ack>; readonly next?: Next };
+export type Closing = "stopped" | { readonly propose: () => Promise<Ack>; readonly next?: Next };
 
 interface Next {
   readonly at: Position;
@@ -36,13 +34,14 @@ export function closeAttempt(
     case "wait":
       return { propose: () => engine.link.openTimer(at, outcome.dueAtMs, undefined) };
     case "unknown": {
-      const end: AttemptEnd = { kind: "unknown", error: outcome.error, effect: outcome.effect };
-      return { propose: () => engine.link.advance(at, end, undefined) };
+      const { error, effect } = outcome;
+      const unknown: AttemptEnd = { kind: "unknown", error, effect };
+      return { propose: () => engine.link.advance(at, unknown, undefined) };
     }
     case "ok":
     case "failed":
     case "timed_out":
-      return end(engine, at, { outcome, startedAtMs });
+      return finish(engine, at, { outcome, startedAtMs });
   }
 }
 
@@ -71,7 +70,7 @@ export function routeClosed(engine: Engine, at: Position): Closing {
 
 type Finished = Extract<NodeOutcome, { kind: "ok" | "failed" | "timed_out" }>;
 
-function end(
+function finish(
   engine: Engine,
   at: Position,
   { outcome, startedAtMs }: { readonly outcome: Finished; readonly startedAtMs: number },
@@ -141,7 +140,8 @@ function proposal(engine: Engine, at: Position, decided: Decided): Closing {
 }
 
 function runEnd(step: Extract<NextStep, { kind: "end" }>, outputJson: string | undefined): Follow {
-  if (step.outcome === "ok") return { kind: "end", outcome: "ok", resultJson: outputJson ?? "null" };
+  if (step.outcome === "ok")
+    return { kind: "end", outcome: "ok", resultJson: outputJson ?? "null" };
   const error: ErrorDescription = step.error;
   return { kind: "end", outcome: step.outcome, error };
 }

@@ -100,7 +100,8 @@ function deepFreeze<T>(value: T): T {
     const item = rest.pop();
     if (typeof item !== "object" || item === null || Object.isFrozen(item)) continue;
     Object.freeze(item);
-    rest.push(...Object.values(item));
+    const members: readonly unknown[] = Object.values(item);
+    for (const member of members) rest.push(member);
   }
   return value;
 }

@@ -13,7 +13,9 @@ export class CommandLog {
     if (this.#left <= 0) return;
     const piece = text.slice(0, this.#left);
     this.#left -= text.length;
-    stream.write(this.#left > 0 ? piece : `${piece}\n[the rest of this command's output is not in the log]\n`);
+    stream.write(
+      this.#left > 0 ? piece : `${piece}\n[the rest of this command's output is not in the log]\n`,
+    );
   }
 
   /** Shows the end of what was cut, where a failure mostly says why. */

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { action, compute, defineWorkflow, idempotentEffect, wait } from "../../../../src/workflow/index.ts";
+import {
+  action,
+  compute,
+  defineWorkflow,
+  idempotentEffect,
+  wait,
+} from "../../../../src/workflow/index.ts";
 import type { Workflow, WorkflowDefinition } from "../../../../src/workflow/index.ts";
 import type { Engine } from "../../../../src/worker/engine/attempt.ts";
 import { evaluateTimeout } from "../../../../src/worker/engine/attempt.ts";
@@ -19,7 +25,11 @@ class RecordingLink implements RunLink {
   #boundary = 1;
   readonly #attempts = new Map<string, number>();
 
-  async advance(_place: unknown, end: AttemptEnd | undefined, follow: Follow | undefined): Promise<Ack> {
+  async advance(
+    _place: unknown,
+    end: AttemptEnd | undefined,
+    follow: Follow | undefined,
+  ): Promise<Ack> {
     await Promise.resolve();
     this.onProposal();
     if (this.refuse > 0) {
@@ -28,7 +38,9 @@ class RecordingLink implements RunLink {
     }
     this.ends.push(end);
     this.follows.push(follow);
-    this.said.push(`${end?.kind ?? "routed"} -> ${follow === undefined ? "parked" : toText(follow)}`);
+    this.said.push(
+      `${end?.kind ?? "routed"} -> ${follow === undefined ? "parked" : toText(follow)}`,
+    );
     return this.#ack(follow);
   }
 
@@ -44,7 +56,10 @@ class RecordingLink implements RunLink {
     return this.#ack(undefined);
   }
 
-  async beginEffect(_place: unknown, { key }: { key: string }): Promise<{ effectId: string; key: string; kind: "apply" }> {
+  async beginEffect(
+    _place: unknown,
+    { key }: { key: string },
+  ): Promise<{ effectId: string; key: string; kind: "apply" }> {
     await Promise.resolve();
     this.said.push(`effect ${key}`);
     return { effectId: "eff_1", key, kind: "apply" };
@@ -61,10 +76,17 @@ class RecordingLink implements RunLink {
   #ack(follow: Follow | undefined): Ack {
     this.#boundary += 1;
     const parked = follow?.kind !== "next";
-    if (follow?.kind !== "next") return { boundary: this.#boundary, attemptId: "", attempt: 0, visit: 0, parked };
+    if (follow?.kind !== "next")
+      return { boundary: this.#boundary, attemptId: "", attempt: 0, visit: 0, parked };
     const attempt = follow.retry ? (this.#attempts.get(follow.node) ?? 1) + 1 : 1;
     this.#attempts.set(follow.node, attempt);
-    return { boundary: this.#boundary, attemptId: `att_${this.#boundary}`, attempt, visit: 1, parked };
+    return {
+      boundary: this.#boundary,
+      attemptId: `att_${this.#boundary}`,
+      attempt,
+      visit: 1,
+      parked,
+    };
   }
 }
 
@@ -87,7 +109,14 @@ function rigFor(definition: WorkflowDefinition<unknown, Record<string, unknown>>
   const clock = new FakeClock();
   const stop = new AbortController();
   const state = new RunState({ runId: "run_1", workflow: "w", projectDir: "/" }, "null");
-  const engine: Engine = { graph: workflow.graph, nodes: workflow.nodes, state, link, clock, stop: stop.signal };
+  const engine: Engine = {
+    graph: workflow.graph,
+    nodes: workflow.nodes,
+    state,
+    link,
+    clock,
+    stop: stop.signal,
+  };
   const node = workflow.graph.startAt;
   const at = { node, visit: 1, attempt: 1, attemptId: "att_1", boundary: 1, failures: 0, steps: 1 };
   const run = (routeOnly = false): Promise<void> =>
@@ -115,7 +144,10 @@ describe("an activation", () => {
     const { link, run, state } = rigFor({
       name: "w",
       startAt: "a",
-      nodes: { a: compute({ run: () => expect.unreachable("it was done") }), b: compute({ run: () => 2 }) },
+      nodes: {
+        a: compute({ run: () => expect.unreachable("it was done") }),
+        b: compute({ run: () => 2 }),
+      },
       edges: [{ from: "a", to: "b" }],
     });
     const closed = { outcome: "ok", outputJson: "1", visit: 1, attempt: 1 } as const;
@@ -164,7 +196,11 @@ describe("an activation", () => {
   });
 
   test("fails the attempt when its proposal broke a rule", async () => {
-    const { link, run } = rigFor({ name: "w", startAt: "a", nodes: { a: compute({ run: () => 1 }) } });
+    const { link, run } = rigFor({
+      name: "w",
+      startAt: "a",
+      nodes: { a: compute({ run: () => 1 }) },
+    });
     link.refuse = 1;
     await run();
     expect(link.said).toEqual(["failed -> end failed"]);
@@ -186,13 +222,21 @@ describe("an activation", () => {
       },
     });
     await run();
-    expect(link.said).toEqual(["effect run_1:mail.send:a:1", "acting as run_1:mail.send:a:1", "ok -> end ok"]);
+    expect(link.said).toEqual([
+      "effect run_1:mail.send:a:1",
+      "acting as run_1:mail.send:a:1",
+      "ok -> end ok",
+    ]);
     expect(link.ends[0]).toMatchObject({ effect: { kind: "applied", effectId: "eff_1" } });
   });
 
   test("parks at a wait", async () => {
     const until = "2030-01-01T00:00:00Z";
-    const { link, run } = rigFor({ name: "w", startAt: "a", nodes: { a: wait({ until: () => until }) } });
+    const { link, run } = rigFor({
+      name: "w",
+      startAt: "a",
+      nodes: { a: wait({ until: () => until }) },
+    });
     await run();
     expect(link.said).toEqual([`timer ${Date.parse(until)} after nothing`]);
   });
@@ -202,7 +246,10 @@ describe("an activation", () => {
     const { link, run } = rigFor({
       name: "w",
       startAt: "a",
-      nodes: { a: compute({ run: () => turns.push("a") }), b: compute({ run: () => turns.push("b") }) },
+      nodes: {
+        a: compute({ run: () => turns.push("a") }),
+        b: compute({ run: () => turns.push("b") }),
+      },
       edges: [{ from: "a", to: "b" }],
     });
     link.onProposal = () => setImmediate(() => turns.push("turn"));

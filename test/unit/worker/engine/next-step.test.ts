@@ -35,12 +35,15 @@ describe("what follows an attempt", () => {
     expect(nextStep(graphOf([]), ended({ output: 1 }))).toEqual({ kind: "end", outcome: "ok" });
   });
 
-  test.each(["failed", "timed_out"] as const)("is the run's end when nothing routes %s", (outcome) => {
-    const graph = graphOf([{ from: "work", to: "next" }]);
-    const error = { name: "Error", message: "no" };
-    const step = nextStep(graph, ended({ outcome, error, failures: 1 }));
-    expect(step).toEqual({ kind: "end", outcome, error });
-  });
+  test.each(["failed", "timed_out"] as const)(
+    "is the run's end when nothing routes %s",
+    (outcome) => {
+      const graph = graphOf([{ from: "work", to: "next" }]);
+      const error = { name: "Error", message: "no" };
+      const step = nextStep(graph, ended({ outcome, error, failures: 1 }));
+      expect(step).toEqual({ kind: "end", outcome, error });
+    },
+  );
 
   test.each(["failed", "timed_out"] as const)("is the routed node for %s", (outcome) => {
     const step = nextStep(graphOf([ON_OUTCOME]), ended({ ...FAILED, outcome, failures: 1 }));
