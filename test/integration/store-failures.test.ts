@@ -77,6 +77,8 @@ describe("a database that is full in the middle of a batch", () => {
     const { db, reader, commits } = openLimited();
     limitPages(db, 10);
     await expect(commits.write("big", admitBig)).rejects.toMatchObject({ reason: "STORAGE_FULL" });
+    await commits.write("nothing", () => undefined);
+    expect(commits.stalled).toBe(true);
     limitPages(db, 1000);
     await expect(commits.write("big", admitBig)).resolves.toBe(1);
     expect(commits.stalled).toBe(false);
@@ -126,9 +128,13 @@ describe.runIf(canMount())("a disk that is full", () => {
     expect(reasons(settled)).toEqual(["STORAGE_FULL", "STORAGE_FULL"]);
     expect(store.reader.runs.lastPosition()).toBe(1);
     expect(store.stalled).toBe(true);
+    await store.write("nothing", () => undefined);
+    expect(store.stalled).toBe(true);
     rmSync(filler);
-    await expect(store.write("big", admitBig)).resolves.toBe(2);
+    store.maintain();
+    await store.write("nothing", () => undefined);
     expect(store.stalled).toBe(false);
+    await expect(store.write("big", admitBig)).resolves.toBe(2);
     expect(fatal).toEqual([]);
     store.close();
     const again = openTestStore({ path });

@@ -68,7 +68,7 @@ export class GroupCommit {
     this.#undo = db.prepare("ROLLBACK TO one");
   }
 
-  /** True from a storage error until the next successful COMMIT. */
+  /** True from a storage error until the next COMMIT that changed a row. */
   get stalled(): boolean {
     return this.#stalled;
   }
@@ -171,7 +171,6 @@ export class GroupCommit {
   }
 
   #settle(outcomes: readonly Outcome[]): void {
-    this.#stalled = false;
     this.#busyDelayMs = BUSY_DELAY_MS_MIN;
     const runIds = new Set<string>();
     for (const outcome of outcomes) {
@@ -179,6 +178,8 @@ export class GroupCommit {
         outcome.write.reject(outcome.error);
         continue;
       }
+      // A COMMIT of nothing succeeds on a full disk too.
+      if (outcome.effects.wrote) this.#stalled = false;
       for (const runId of outcome.effects.runIds) runIds.add(runId);
       for (const run of outcome.effects.afterCommit) this.#guard(outcome.write.name, run);
       outcome.write.resolve(outcome.value);

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Log } from "../../platform/log.ts";
-import type { BlobWriter } from "./statements/values.ts";
+import type { Session } from "./session.ts";
 import type { Tx } from "./tx.ts";
 
 /** Bounds of one helping, so that no write waits noticeably for it. */
@@ -9,7 +9,8 @@ const FREED_PAGES_PER_RUN = 1000; // 4 MiB
 
 export interface MaintenanceOptions {
   readonly db: Database.Database;
-  readonly blobs: BlobWriter;
+  readonly session: Pick<Session, "blobs" | "probe">;
+  readonly isStalled: () => boolean;
   readonly log: Log;
   readonly write: (body: (tx: Tx) => unknown) => Promise<unknown>;
 }
@@ -25,7 +26,9 @@ export class Maintenance {
   }
 
   run(): void {
-    const { db, log } = this.#options;
+    const { db, log, session, isStalled } = this.#options;
+    // Where nobody writes, nobody would notice that the storage is well again.
+    if (isStalled()) this.#write(session.probe);
     try {
       db.pragma("wal_checkpoint(PASSIVE)");
       db.pragma(`incremental_vacuum(${FREED_PAGES_PER_RUN})`);
@@ -38,11 +41,16 @@ export class Maintenance {
   }
 
   #collectBlobs(): void {
-    const { blobs, log, write } = this.#options;
+    const { blobs } = this.#options.session;
     const digests = blobs.after(this.#cursor, BLOBS_PER_RUN);
     this.#cursor = digests.at(-1) ?? "";
     if (digests.length === 0) return;
-    write(() => blobs.collect(digests)).catch((error: unknown) =>
+    this.#write(() => blobs.collect(digests));
+  }
+
+  #write(body: () => unknown): void {
+    const { log, write } = this.#options;
+    write(body).catch((error: unknown) =>
       log.warn("store.maintenance_failed", { error: String(error) }),
     );
   }

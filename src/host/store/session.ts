@@ -7,7 +7,7 @@ import { effectReader, effectWriter } from "./statements/effects.ts";
 import { epochReader, epochWriter } from "./statements/epochs.ts";
 import { eventReader, eventWriter } from "./statements/events.ts";
 import { interactionReader, interactionWriter } from "./statements/interactions.ts";
-import { metaReader } from "./statements/meta.ts";
+import { metaProbe, metaReader } from "./statements/meta.ts";
 import { progressReader, progressWriter } from "./statements/progress.ts";
 import { runReader, runWriter } from "./statements/runs.ts";
 import { sourceReader, sourceWriter } from "./statements/sources.ts";
@@ -19,6 +19,8 @@ import type { Reader, Tx } from "./tx.ts";
 
 /** What one write did that others must hear of, once it is durable. */
 export interface WriteEffects {
+  /** Whether any row was touched. */
+  wrote: boolean;
   readonly runIds: Set<string>;
   readonly afterCommit: (() => void)[];
 }
@@ -28,15 +30,20 @@ export interface Session {
   readonly reader: Reader;
   readonly tx: Tx;
   readonly blobs: BlobWriter;
+  /** A write of one small row, to learn whether the storage takes any. */
+  readonly probe: () => void;
   /** Runs a body and returns what it did beside its value. */
   run<T>(body: (tx: Tx) => T): { readonly value: T; readonly effects: WriteEffects };
 }
 
 export function openSession(db: Database.Database, now: () => number): Session {
-  const connection = new Connection(db);
-  const blobs = blobWriter(connection, now);
-  const reader = assembleReader(connection);
   let current: WriteEffects | undefined;
+  const connection = new Connection(db, () => {
+    if (current !== undefined) current.wrote = true;
+  });
+  const blobs = blobWriter(connection, now);
+  const probe = metaProbe(connection);
+  const reader = assembleReader(connection);
   const effects = (): WriteEffects => {
     if (current === undefined) throw new Error("a write outside the body of a door");
     return current;
@@ -50,8 +57,9 @@ export function openSession(db: Database.Database, now: () => number): Session {
     reader,
     tx,
     blobs,
+    probe: () => probe(now()),
     run(body) {
-      current = { runIds: new Set(), afterCommit: [] };
+      current = { wrote: false, runIds: new Set(), afterCommit: [] };
       const mine = current;
       try {
         return { value: body(tx), effects: mine };

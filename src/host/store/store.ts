@@ -45,7 +45,7 @@ export interface StoreSizes {
 export interface Store {
   readonly reader: Reader;
   readonly storeId: string;
-  /** True from a storage error until the next successful COMMIT. */
+  /** True from a storage error until the next COMMIT that changed a row. */
   readonly stalled: boolean;
   /**
    * Runs the body in a transaction shared with the other writes of this turn of
@@ -109,7 +109,8 @@ class SqliteStore implements Store {
     });
     this.#maintenance = new Maintenance({
       db,
-      blobs: this.#session.blobs,
+      session: this.#session,
+      isStalled: () => this.#commits.stalled,
       log: options.log,
       write: (body) => this.#commits.write("maintain", body),
     });

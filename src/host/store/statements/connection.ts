@@ -12,10 +12,12 @@ type Statement = Database.Statement<Cell[]>;
  */
 export class Connection {
   readonly #db: Database.Database;
+  readonly #onWrite: () => void;
   readonly #prepared = new Map<string, Statement>();
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, onWrite: () => void) {
     this.#db = db;
+    this.#onWrite = onWrite;
   }
 
   /** The one record that `tail` ("WHERE …") selects. */
@@ -128,7 +130,9 @@ export class Connection {
   #run(statement: Statement, cells: readonly Cell[]): number {
     // Outside a transaction SQLite would commit the statement by itself, past every door.
     if (!this.#db.inTransaction) throw new Error("a write outside the body of a door");
-    return statement.run(...cells).changes;
+    const { changes } = statement.run(...cells);
+    if (changes > 0) this.#onWrite();
+    return changes;
   }
 }
 

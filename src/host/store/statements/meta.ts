@@ -12,3 +12,12 @@ export function metaReader(connection: Connection): Reader["meta"] {
     },
   };
 }
+
+/** Notes in `meta` when the storage was last asked whether it takes a write. */
+export function metaProbe(connection: Connection): (at: number) => void {
+  const upsert = connection.change(
+    `INSERT INTO meta (key, value) VALUES ('last_probe', ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  );
+  return (at) => void upsert(String(at));
+}
