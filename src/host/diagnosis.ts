@@ -1,5 +1,5 @@
 import { FINDINGS_MAX, PAGE_MAX } from "./limits.ts";
-import type { RunRecord } from "./records.ts";
+import type { Instant, RunRecord } from "./records.ts";
 import type { HostContext } from "./context.ts";
 import type { AskedCommand } from "./operations/canonical.ts";
 import { changeRun } from "./operations/step.ts";
@@ -8,7 +8,7 @@ import type { CommandResult } from "./store/doors.ts";
 import type { Reader, Tx } from "./store/tx.ts";
 import { readFacts } from "./diagnosis/facts.ts";
 import { toFinding } from "./diagnosis/finding.ts";
-import type { Contradiction, Finding } from "./diagnosis/finding.ts";
+import type { Contradiction, Finding, Mend } from "./diagnosis/finding.ts";
 import { OWNERSHIP } from "./diagnosis/ownership.ts";
 import { missingBlobs, POSITION } from "./diagnosis/records.ts";
 import { WAITS } from "./diagnosis/waits.ts";
@@ -41,40 +41,63 @@ export interface RepairReport {
 }
 
 /**
- * Mends the contradictions for which the rows prove what is right, each run with
- * an event of its own, in one transaction. It never invents an outcome: what was
- * lost is interrupted, cancelled or ambiguous. With `dryRun` it only tells.
+ * Mends the contradictions for which the rows prove what is right, each with an
+ * event of its own, in one transaction. It never invents an outcome: what was
+ * lost is interrupted, cancelled or ambiguous. With `dryRun` it does the same,
+ * tells what it did and undoes it, so that what it tells is exact.
  */
-export function repair(
+export async function repair(
   host: HostContext,
   asked: AskedCommand,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<CommandResult<RepairReport>> {
-  return command<RepairReport>(host, asked, (tx) => {
-    const repaired = diagnose(tx).filter((finding) => finding.repair !== undefined);
-    if (!dryRun) {
-      for (const runId of new Set(repaired.map((finding) => finding.runId))) {
-        mendRun(tx, runId, host.clock.now());
-      }
-    }
-    const remaining = diagnose(tx).filter((finding) => !dryRun || finding.repair === undefined);
-    return { extra: { repaired, remaining } };
-  });
+  try {
+    return await command<RepairReport>(host, asked, (tx) => {
+      const report = mendAll(tx, host.clock.now());
+      if (dryRun) throw new DryRun(report);
+      return { extra: report };
+    });
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw error;
+    const committedAt = host.clock.now();
+    return { outcome: "committed", revision: 0, committedAt, extra: error.report };
+  }
+}
+
+/** Leaves the transaction with what it would have done. */
+class DryRun extends Error {
+  readonly report: RepairReport;
+
+  constructor(report: RepairReport) {
+    super("only a dry run");
+    this.report = report;
+  }
+}
+
+function mendAll(tx: Tx, at: Instant): RepairReport {
+  const mendable = diagnose(tx).filter((finding) => finding.repair !== undefined);
+  const runIds = [...new Set(mendable.map((finding) => finding.runId))];
+  const repaired = runIds.flatMap((runId) => mendRun(tx, runId, at));
+  return { repaired, remaining: diagnose(tx) };
 }
 
 /** One mending can bring another contradiction to light, so the run is looked at again after each. */
-function mendRun(tx: Tx, runId: string, at: number): void {
-  for (const seen = new Set<string>(); ;) {
+function mendRun(tx: Tx, runId: string, at: Instant): readonly Finding[] {
+  const done: Finding[] = [];
+  for (;;) {
     const run = tx.runs.get(runId);
-    const next = run && contradictionsOf(tx, run).find(({ mend }) => mend && !seen.has(mend.what));
-    if (run === undefined || next?.mend === undefined) return;
-    const { what, apply } = next.mend;
-    seen.add(what);
-    apply({ tx, run, at });
+    const next = run && contradictionsOf(tx, run).find(({ mend }) => mend && !isDone(done, mend));
+    if (run === undefined || next?.mend === undefined) return done;
+    next.mend.apply({ tx, run, at });
+    done.push(toFinding(runId, next));
     const after = tx.runs.get(runId) ?? run;
-    const data = { invariant: next.invariant, repair: what };
+    const data = { invariant: next.invariant, repair: next.mend.what };
     changeRun({ tx, run: after, at }, { event: "repair", change: {}, data });
   }
+}
+
+function isDone(done: readonly Finding[], { what }: Mend): boolean {
+  return done.some((finding) => finding.repair === what);
 }
 
 function contradictionsOf(reader: Reader, run: RunRecord): readonly Contradiction[] {

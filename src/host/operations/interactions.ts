@@ -85,8 +85,15 @@ function findEvent(
   }
 }
 
+/** Kinds that anybody may answer with a value. */
+const ANSWERABLE: Readonly<Record<InteractionRecord["kind"], boolean>> = { checkpoint: true };
+
 function requireAnswerable(interaction: InteractionRecord, run: RunRecord, at: number): void {
-  const { interactionId, status, deadlineAt = Infinity, runId } = interaction;
+  const { interactionId, kind, status, deadlineAt = Infinity, runId } = interaction;
+  if (!ANSWERABLE[kind]) {
+    const message = `interaction ${interactionId} is of kind ${kind}, which is not answered so`;
+    throw new HostError("WRONG_KIND", message, { runId });
+  }
   if (status !== "pending") throw closed(interaction, status);
   if (!runLifecycle.allows(run.status, "settle")) {
     const message = `run ${runId} is ${run.status}: resume it before you answer ${interactionId}`;
