@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { BATCH_WRITES_MAX } from "../../src/host/limits.ts";
 import { GroupCommit } from "../../src/host/store/group-commit.ts";
 import { openDatabase } from "../../src/host/store/open-database.ts";
 import { readSchema } from "../../src/host/store/schema.ts";
@@ -37,6 +38,7 @@ function openLimited(): Limited {
     session,
     clock: new FakeClock(),
     log: memoryLog().log,
+    batchWrites: BATCH_WRITES_MAX,
     crash: () => {},
     onFatal: (error) => fatal.push(error),
     onCommit: () => {},

@@ -184,20 +184,23 @@ describe("a new store", () => {
     expect(store.storeId).toMatch(/^str_/);
   });
 
-  test("comes up with what a killed host had committed", () => {
+  test.each([
+    ["commit.before", ["first"]],
+    ["commit.after", ["second", "first"]],
+  ])("comes up whole after its host was killed at %s", (point, titles) => {
     const path = join(temporaryFolder(), "host.db");
-    openTestStore({ path }).store.close();
-    const script = `
-      const db = new (require("better-sqlite3"))(${JSON.stringify(path)});
-      db.exec("INSERT INTO pruned_runs VALUES ('kept')");
-      db.exec("BEGIN; INSERT INTO pruned_runs VALUES ('lost')");
-      process.kill(process.pid, "SIGKILL");`;
-    spawnSync(process.execPath, ["-e", script], { cwd: import.meta.dirname });
+    const program = join(import.meta.dirname, "../fixtures/children/store-writer.ts");
+    const child = spawnSync(process.execPath, [program, path, "first", "second"], {
+      env: { ...process.env, PI_WORKFLOWS_CRASH: `${point}:second` },
+      encoding: "utf8",
+    });
+    expect({ signal: child.signal, acknowledged: child.stdout }).toEqual({
+      signal: "SIGKILL",
+      acknowledged: "first\n",
+    });
     const { store } = openTestStore({ path });
-    store.close();
-    const db = new Database(path, { readonly: true });
-    expect(db.prepare("SELECT run_id FROM pruned_runs").pluck().all()).toEqual(["kept"]);
-    db.close();
+    expect(store.reader.runs.page({ limit: 9 }).map((run) => run.title)).toEqual(titles);
+    expect(store.reader.events.lastPosition()).toBe(titles.length);
   });
 });
 

@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { HostError } from "../errors.ts";
-import { BATCH_WRITES_MAX, BUSY_BUDGET_MS } from "../limits.ts";
+import { BUSY_BUDGET_MS } from "../limits.ts";
 import type { Session, WriteEffects } from "./session.ts";
 import { storageCode } from "./storage-error.ts";
 import type { Tx } from "./tx.ts";
@@ -15,6 +15,8 @@ export interface GroupCommitOptions {
   readonly session: Session;
   readonly clock: Clock;
   readonly log: Log;
+  /** Writes of one COMMIT; more wait for the next. */
+  readonly batchWrites: number;
   readonly crash: (name: "commit.before" | "commit.after", write: string) => void;
   /** The outcome of a COMMIT is unknown: nobody may be told anything any more. */
   readonly onFatal: (error: unknown) => void;
@@ -124,7 +126,7 @@ export class GroupCommit {
   }
 
   #flush(): void {
-    const batch = this.#queue.splice(0, BATCH_WRITES_MAX);
+    const batch = this.#queue.splice(0, this.#options.batchWrites);
     if (batch.length === 0) return;
     const outcomes = this.#attempt(batch);
     if (outcomes !== undefined) this.#settle(outcomes);

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import type Database from "better-sqlite3";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { BATCH_WRITES_MAX } from "../limits.ts";
 import { backUp } from "./backup.ts";
 import type { BackupReport } from "./backup.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -24,6 +25,8 @@ export interface StoreOptions {
   /** The outcome of a COMMIT is unknown: the process must end without another answer. */
   readonly onFatal: (error: unknown) => void;
   readonly synchronous?: "FULL" | "NORMAL";
+  /** Writes that may share one COMMIT. */
+  readonly batchWrites?: number;
 }
 
 /** What a subscriber hears after a COMMIT. */
@@ -103,6 +106,7 @@ class SqliteStore implements Store {
       session: this.#session,
       clock: options.clock,
       log: options.log,
+      batchWrites: options.batchWrites ?? BATCH_WRITES_MAX,
       crash: options.crash ?? ((): void => {}),
       onFatal: options.onFatal,
       onCommit: (runIds) => this.#publish(runIds),
