@@ -39,7 +39,7 @@ export interface Follow {
 /** Three heartbeats of the host. */
 export const SILENCE_MS = 30_000;
 /** A host that was stopped may be about to start again. */
-const REGAIN_MS = 15_000;
+const REGAIN_MS = 10_000;
 const REGAIN_PAUSE_MS = 100;
 
 type Outcome = FollowEnd | "broken";

@@ -50,6 +50,8 @@ export interface HostClient {
 const BUDGET_MS = 15_000;
 /** A host that is stopping gets this time before it is asked again. */
 const STOPPING_PAUSE_MS = 50;
+/** How often a call that has no answer yet looks whether the host runs at all. */
+const FROZEN_CHECK_MS = 2_000;
 
 /** Connects to the host of a state folder, starting one on demand. */
 export async function connectHost(options: ConnectOptions): Promise<HostClient> {
@@ -99,6 +101,7 @@ class Connection implements HostClient {
   async call<Result>(fn: (client: HostClient) => Promise<Result>): Promise<Result> {
     let deadline: number | undefined;
     for (;;) {
+      const watch = this.#reach.clock.every(FROZEN_CHECK_MS, () => this.#leaveIfFrozen());
       try {
         return await fn(this);
       } catch (error) {
@@ -110,6 +113,8 @@ class Connection implements HostClient {
         if (this.#reach.clock.monotonic() >= deadline) throw error;
         await sleep(this.#reach.clock, STOPPING_PAUSE_MS);
         await this.open(deadline);
+      } finally {
+        watch.cancel();
       }
     }
   }
@@ -121,6 +126,11 @@ class Connection implements HostClient {
   close(): void {
     this.#link?.close();
     this.#link = undefined;
+  }
+
+  /** A stopped process takes connections and answers nothing; nobody needs to wait to know that. */
+  #leaveIfFrozen(): void {
+    if (frozenHost(this.#options.paths) !== undefined) this.#link?.close();
   }
 
   /** The clients are made once; the connection below them may change. */

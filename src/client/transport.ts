@@ -12,6 +12,8 @@ export const WORKER_HEADER = "x-pi-workflows-worker";
 
 /** Above the largest value a run may hold, with room for its encoding. */
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** Values may be nested 500 levels deep, each of which takes three on the wire. */
+const DEPTH_MAX = 2_000;
 /** A socket has no host name, but HTTP/2 wants an authority. */
 const AUTHORITY = "http://localhost";
 
@@ -52,6 +54,7 @@ export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): H
     acceptCompression: [],
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
+    binaryOptions: { recursionLimit: DEPTH_MAX },
     interceptors: [tellVersion],
   });
   return {

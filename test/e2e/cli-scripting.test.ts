@@ -226,3 +226,32 @@ describe("odd arguments", () => {
     },
   );
 });
+
+describe("completion in bash", () => {
+  /** What bash would offer when Tab is pressed at the end of `words`. */
+  async function offered(...words: readonly string[]): Promise<readonly string[]> {
+    const list = words.map((word) => `'${word}'`).join(" ");
+    const { stdout, stderr } = await runShell(
+      { paths },
+      `pi-workflows() { cli "$@"; }; eval "$(cli completion bash)";` +
+        `COMP_WORDS=(pi-workflows ${list}); COMP_CWORD=${words.length}; _pi_workflows;` +
+        'printf "%s\\n" "${COMPREPLY[@]}"',
+    );
+    expect(stderr).toBe("");
+    return stdout.trim().split("\n");
+  }
+
+  test("offers commands, verbs, options, their values, and the ids of a running host", async () => {
+    await fakeHost({ runs: { listRuns: () => ({ runs: [summary()] }) } });
+    expect(await offered("re")).toEqual(["resume", "restart"]);
+    expect(await offered("host", "st")).toEqual(["start", "status", "stop"]);
+    expect(await offered("effects", "resolve", "--r")).toEqual(["--retry"]);
+    expect(await offered("list", "--status", "bl")).toEqual(["blocked"]);
+    expect(await offered("show", "run_")).toEqual([RUN]);
+    expect(await offered("completion", "")).toEqual(["bash", "zsh", "fish"]);
+  });
+
+  test("is quiet without a host, and starts none", async () => {
+    expect(await offered("show", "run_")).toEqual([""]);
+  });
+});

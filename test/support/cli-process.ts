@@ -28,8 +28,8 @@ export interface CliOptions {
 export interface RunningCli {
   readonly child: ChildProcess;
   readonly end: Promise<CliEnd>;
-  stdout(): string;
-  stderr(): string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
 }
 
 export async function runCli(options: CliOptions, ...args: readonly string[]): Promise<CliEnd> {

@@ -8,7 +8,7 @@ import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { exitCodeOfRun } from "../outcome.ts";
-import { prettyJson } from "../text.ts";
+import { prettyJson, safeLines } from "../text.ts";
 import { messageJson, valueJson } from "../values.ts";
 import { runLines } from "../views/run-view.ts";
 import { frameOf, RUN, viewOf } from "./shared.ts";
@@ -61,7 +61,11 @@ async function showValue(args: Arguments, cli: Cli, wanted: Wanted): Promise<Exi
     return ExitCode.notFound;
   }
   const json = valueJson(response.value);
-  cli.out.line(args.flag("raw") && typeof json === "string" ? json : prettyJson(json));
+  if (args.flag("raw") && typeof json === "string") {
+    cli.out.line(cli.out.isTerminal ? safeLines(json) : json);
+  } else {
+    cli.out.line(prettyJson(json));
+  }
   return ExitCode.success;
 }
 
