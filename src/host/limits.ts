@@ -48,7 +48,7 @@ export const OPEN_BUDGET_MS = 20_000;
 /** A longer answer schema is compiled for longer than a person waits. */
 export const SCHEMA_BYTES_MAX = 256 * KIB;
 /** Compiling a schema or checking an answer stops the host for at most so long. */
-export const SCHEMA_CHECK_MS = 500;
+export const SCHEMA_CHECK_MS = 1_000;
 /** Names, ids, keys and client names, in UTF-8 bytes. */
 export const NAME_BYTES_MAX = 256;
 /** The shortest id prefix that is looked up. */

@@ -101,6 +101,7 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
     writeMaxBytes: RESPONSE_BYTES_MAX,
     maxTimeoutMs: CALL_DEADLINE_MS,
     binaryOptions: { recursionLimit: WIRE_DEPTH_MAX },
+    jsonOptions: { recursionLimit: WIRE_DEPTH_MAX },
   });
   options.routes(router);
   const byPath = new Map(router.handlers.map((one) => [one.requestPath, one]));

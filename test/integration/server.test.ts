@@ -158,6 +158,42 @@ describe("the socket", () => {
     await expect.poll(() => server.connections()).toBe(0);
   });
 
+  test("ends a stream whose client stopped to read and then vanished", async () => {
+    let produced = 0;
+    const finished = Promise.withResolvers<void>();
+    const { path } = await serve({
+      routes: (router) => {
+        router.service(RunService, {
+          async *watchRuns() {
+            try {
+              for (;;) {
+                produced += 1;
+                yield create(WatchRunsResponseSchema, { runs: [{ detail: "x".repeat(64_000) }] });
+              }
+            } finally {
+              finished.resolve();
+            }
+          },
+        });
+      },
+    });
+    const link = openHostLink({ socketPath: path });
+    const stream = createClient(RunService, link.transport).watchRuns({});
+    await stream[Symbol.asyncIterator]().next();
+    // Nobody reads on, so the handler comes to a halt after what the connection holds.
+    let before = -1;
+    await expect
+      .poll(() => {
+        const isStill = produced === before;
+        before = produced;
+        return isStill;
+      })
+      .toBe(true);
+    expect(produced).toBeLessThan(200);
+    link.close();
+    await finished.promise;
+  });
+
   test("is bound again when somebody removed its file", async () => {
     const { server, path, host } = await serve();
     rmSync(path);

@@ -1,6 +1,6 @@
 /** What makes two requests the same request. */
 import { toJson } from "@bufbuild/protobuf";
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import type { Command } from "../../gen/piworkflows/common/v1/command_pb.ts";
 import { commandFingerprint } from "../operations/canonical.ts";
 import type { AskedCommand } from "../operations/canonical.ts";
@@ -14,12 +14,21 @@ export function identify<Desc extends DescMessage>(
 ): AskedCommand {
   const command = commandInput(request.command);
   const method = schema.name.replace(/Request$/, "");
-  const fields = toJson(schema, { ...request, command: undefined });
+  const fields = fieldsOf(schema, request);
   const fingerprint = commandFingerprint(method, {
     expectedRevision: command.expectedRevision ?? null,
     fields,
   });
   return { command, method, fingerprint };
+}
+
+/** All but the envelope, which differs between an attempt and its repeat. */
+function fieldsOf<Desc extends DescMessage>(schema: Desc, request: MessageShape<Desc>): JsonValue {
+  try {
+    return toJson(schema, { ...request, command: undefined });
+  } catch {
+    throw invalid(schema.name, "holds something JSON cannot say, such as NaN");
+  }
 }
 
 function commandInput(command: Command | undefined): CommandInput {

@@ -3,7 +3,7 @@ import { create, fromJson, toJson } from "@bufbuild/protobuf";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Value } from "@bufbuild/protobuf/wkt";
-import { VIEW_TEXT_CHARS_MAX } from "../limits.ts";
+import { VIEW_TEXT_CHARS_MAX, WIRE_DEPTH_MAX } from "../limits.ts";
 import type { ValueRef } from "../records.ts";
 import { checkValueSize, invalid } from "./checks.ts";
 
@@ -34,7 +34,7 @@ export function jsonOf(field: string, value: Value | undefined): string {
 /** A stored value for the wire, whole. */
 export function valueOf(json: string): Value {
   // The text was checked to be JSON when it was stored.
-  return fromJson(ValueSchema, JSON.parse(json) as JsonValue);
+  return fromJson(ValueSchema, JSON.parse(json) as JsonValue, { recursionLimit: WIRE_DEPTH_MAX });
 }
 
 export function readValue(values: ValueReader, ref: ValueRef): Value {
