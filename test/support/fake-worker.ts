@@ -90,6 +90,10 @@ export class FakeWorker implements SupervisedWorker {
     else this.#waiters.splice(index, 1)[0]?.resolve(frame);
   }
 
+  async drained(): Promise<void> {
+    await Promise.resolve();
+  }
+
   onFrame(listener: (frame: WorkRequest) => void): void {
     this.#listener = listener;
   }

@@ -147,7 +147,7 @@ export class Activation {
       const seconds = RESOLVE_DEADLINE_MS / 1_000;
       this.#endFor("faultReason", `did not load the workflow within ${seconds} s`);
     });
-    this.#sendBeginning();
+    void this.#sendBeginning();
     const exit = await exited;
     this.#gone = true;
     this.#deadline.clear();
@@ -159,11 +159,19 @@ export class Activation {
     return { wantsFresh: this.#standing.wantsFresh };
   }
 
-  #sendBeginning(): void {
+  /** One frame after the other as the stream takes them: a run's values may be many and large. */
+  async #sendBeginning(): Promise<void> {
     const { cacheDir, host } = this.#tools;
     const { run, justResolved } = this.#start;
-    for (const frame of beginFrames(host.store.reader, run, { cacheDir, justResolved })) {
-      this.worker.send(frame);
+    try {
+      for (const frame of beginFrames(host.store.reader, run, { cacheDir, justResolved })) {
+        this.worker.send(frame);
+        await this.worker.drained();
+        if (this.#gone) return;
+      }
+    } catch (error) {
+      this.#log("activation.unreadable", { error });
+      this.#endFor("faultReason", "could not be given the run: a stored value is damaged");
     }
   }
 

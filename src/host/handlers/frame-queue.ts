@@ -7,6 +7,7 @@ export class FrameQueue<T> {
   #frames: T[] = [];
   #closed = false;
   #wake: (() => void) | undefined;
+  #onDrained: (() => void)[] = [];
 
   constructor(onOverflow: () => void) {
     this.#onOverflow = onOverflow;
@@ -22,23 +23,40 @@ export class FrameQueue<T> {
     this.#wake?.();
   }
 
+  /** Resolves when the reader has taken all that was pushed, or will never take it. */
+  async drained(): Promise<void> {
+    if (this.#closed || this.#frames.length === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained.push(resolve);
+    });
+  }
+
   /** What was pushed before is still read; a repeat does nothing. */
   close(): void {
     this.#closed = true;
     this.#wake?.();
+    this.#tellDrained();
   }
 
   async *read(): AsyncGenerator<T> {
     for (;;) {
-      const frames = this.#frames;
-      this.#frames = [];
-      yield* frames;
-      if (this.#frames.length > 0) continue;
+      const frame = this.#frames.shift();
+      if (frame !== undefined) {
+        if (this.#frames.length === 0) this.#tellDrained();
+        yield frame;
+        continue;
+      }
       if (this.#closed) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
       this.#wake = undefined;
     }
+  }
+
+  #tellDrained(): void {
+    const waiting = this.#onDrained;
+    this.#onDrained = [];
+    for (const tell of waiting) tell();
   }
 }

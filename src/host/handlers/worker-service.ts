@@ -51,6 +51,7 @@ async function* converse(
   const closed = new AbortController();
   supervisor.connect(worker, {
     send: (frame) => answers.push(frame),
+    drained: () => answers.drained(),
     close: () => {
       closed.abort();
       answers.close();

@@ -22,6 +22,8 @@ export interface Wish extends WantedWorkflow {
 /** The host's side of a worker's stream, handed over when the stream opens. */
 export interface WorkerChannel {
   send(frame: WorkResponse): void;
+  /** Resolves when the stream has taken what was sent, so that it need not pile up. */
+  drained?(): Promise<void>;
   /** Ends the stream from the host's side; a repeat does nothing. */
   close(): void;
 }
@@ -89,6 +91,8 @@ export interface SupervisedWorker {
 
   /** Does nothing once the stream is gone. */
   send(frame: WorkResponse): void;
+  /** Resolves when the stream has taken what was sent, or is gone. */
+  drained(): Promise<void>;
   /** One listener at a time; frames that came before it are handed over first, in order. */
   onFrame(listener: (frame: WorkRequest) => void): void;
   /** Called once, when the process is gone and its output is stored; also for late subscribers. */

@@ -159,6 +159,10 @@ export class WorkerProcess implements SupervisedWorker {
     this.#channel?.send(frame);
   }
 
+  async drained(): Promise<void> {
+    await this.#channel?.drained?.();
+  }
+
   onFrame(listener: (frame: WorkRequest) => void): void {
     this.#onFrame = listener;
     const unheard = this.#unheard;
