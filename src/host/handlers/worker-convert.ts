@@ -94,9 +94,9 @@ const LOAD_FAILURES: ReadonlyMap<Reason, LoadFailureReason> = new Map([
 
 export function sourceWithContent(source: Source): SourceWithContent {
   const record = sourceRecord(source);
-  return source.content.length === 0 && source.size > 0n
-    ? record
-    : { ...record, content: source.content };
+  // A file without bytes has its content all the same: none.
+  const isBrought = source.content.length > 0 || record.size === 0;
+  return record.kind === "file" && isBrought ? { ...record, content: source.content } : record;
 }
 
 export function sourceMessage(source: SourceRecord, content?: Uint8Array): Source {
