@@ -1,7 +1,5 @@
 /** Columns of text that line up, also for wide letters. */
 
-export type Align = "left" | "right";
-
 /** Only what is beyond ASCII needs to be measured, and only then is the measure loaded. */
 const PLAIN = /^[\u0020-\u007e]*$/;
 const GAP = "  ";

@@ -31,11 +31,7 @@ export interface HostLinkOptions {
   readonly pingMs?: number;
 }
 
-/** A transport that connects when it is first used and again when its connection broke. */
-export function hostTransport(socketPath: string): Transport {
-  return openHostLink({ socketPath }).transport;
-}
-
+/** A link that connects when it is first used, and again when its connection broke. */
 export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): HostLink {
   let probed = socket;
   const createConnection = (): Socket => {

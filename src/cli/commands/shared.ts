@@ -1,10 +1,9 @@
 /** What most commands need. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Cli, Option, Positional } from "../command.ts";
-import { plural, safe, safeLines } from "../text.ts";
+import { plural, safe } from "../text.ts";
 import { messageJson } from "../values.ts";
 import type { Frame } from "../views/attempts.ts";
 import { problemLine } from "../report-error.ts";
@@ -64,8 +63,4 @@ export function noteWarnings(cli: Cli, warnings: readonly Problem[]): void {
 export function viewOf(run: RunView | undefined): RunView {
   if (run === undefined) throw new Error("the host answered without the run");
   return run;
-}
-
-export function questionOf({ summary }: Interaction): string {
-  return safeLines(summary);
 }
