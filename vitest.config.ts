@@ -5,6 +5,7 @@ const seconds = (count: number): number => count * 1000;
 
 /** Projects that start real processes need the bundles; they are built once per test run. */
 const BUILD = "test/support/global-setup.ts";
+const SUMMARY = "test/bench/summary.ts";
 const PACK = "test/support/pack-setup.ts";
 
 interface ProjectOptions {
@@ -43,7 +44,7 @@ export default defineConfig({
       project("architecture", { order: 0, timeoutMs: seconds(30) }),
       project("fault", { order: 1, timeoutMs: seconds(60), globalSetup: [BUILD] }),
       project("e2e", { order: 2, timeoutMs: seconds(120), globalSetup: [BUILD, PACK] }),
-      project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [BUILD] }),
+      project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [BUILD, SUMMARY] }),
     ],
   },
 });

@@ -3,6 +3,7 @@ import { identityOf } from "../platform/process-identity.ts";
 import type { Clock } from "../platform/clock.ts";
 import { crashPoint } from "../platform/crash-points.ts";
 import type { Log } from "../platform/log.ts";
+import type { Settings } from "../platform/settings.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
 import { OPEN_BUDGET_MS } from "./limits.ts";
 import { takeEpoch } from "./store/doors.ts";
@@ -17,6 +18,7 @@ export interface OpenOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
+  readonly settings: Pick<Settings, "commitWrites">;
   /** The outcome of a COMMIT is unknown: the process must end without another word. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -33,7 +35,7 @@ export interface HostIdentity {
 
 /** Opens or makes the database. A lock of another program is waited for, everything else refused. */
 export async function openWhenFree(options: OpenOptions): Promise<Store> {
-  const { paths, clock, log, onFatal } = options;
+  const { paths, clock, log, onFatal, settings } = options;
   const deadline = clock.monotonic() + OPEN_BUDGET_MS;
   for (;;) {
     try {
@@ -43,6 +45,7 @@ export async function openWhenFree(options: OpenOptions): Promise<Store> {
         clock,
         log,
         crash: crashPoint,
+        batchWrites: settings.commitWrites,
         onFatal,
       });
     } catch (error) {

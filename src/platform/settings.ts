@@ -31,6 +31,8 @@ export interface Settings {
   readonly logBytesMax: number;
   /** Log files kept beside the present one. */
   readonly logFilesKept: number;
+  /** Writes that may share one COMMIT; 1 shows what sharing is worth. */
+  readonly commitWrites: number;
 }
 
 interface Rule {
@@ -58,6 +60,7 @@ export const SETTING_RULES: Readonly<Record<keyof Settings, Rule>> = {
   validationMs: { fallback: 30_000, min: 100, max: DAY_MS },
   logBytesMax: { fallback: 5 * 1_048_576, min: 16_384, max: 2 ** 30 },
   logFilesKept: { fallback: 3, min: 0, max: 100 },
+  commitWrites: { fallback: 64, min: 1, max: 64 },
 };
 
 const KEYS = Object.keys(SETTING_RULES) as readonly (keyof Settings)[];

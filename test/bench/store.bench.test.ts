@@ -3,6 +3,8 @@ import type { Store } from "../../src/host/store/store.ts";
 import type { RunRecord } from "../../src/host/records.ts";
 import { attemptRecord, eventRecord, putRunning } from "../support/records.ts";
 import { openTestStore } from "../support/test-store.ts";
+import { report } from "./report.ts";
+import { median } from "./statistics.ts";
 
 const RUNS = 16;
 const TRANSITIONS = 800;
@@ -20,12 +22,14 @@ describe("group commit", () => {
       single.push(await transitionsPerSecond(1));
       grouped.push(await transitionsPerSecond(RUNS));
     }
-    const gain = median(grouped) / median(single);
-    console.log(
-      `store, synchronous FULL: ${rounded(single)} transitions/s one per COMMIT, ` +
-        `${rounded(grouped)} with ${RUNS} per COMMIT: ${gain.toFixed(1)} times`,
-    );
-    expect(gain).toBeGreaterThanOrEqual(GAIN_MIN);
+    const line = report({
+      measure: `group commit at the store, ${RUNS} writes per COMMIT against one`,
+      value: median(grouped) / median(single),
+      unit: "x",
+      bound: { is: "at least", value: GAIN_MIN },
+      reference: `${rounded(grouped)}/s against ${rounded(single)}/s, synchronous FULL`,
+    });
+    expect(line).toMatchObject({ reached: true });
   });
 });
 
@@ -59,10 +63,6 @@ function advance(store: Store, { runId }: RunRecord): Promise<void> {
     tx.put.claimChange(runId, 1, { heartbeat: ordinal, lastNumber: ordinal, lastAnswer: "{}" });
     tx.put.event(eventRecord(runId, { revision, kind: "advance" }));
   });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function rounded(values: readonly number[]): string {

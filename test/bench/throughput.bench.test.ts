@@ -1,0 +1,158 @@
+import { closeSync, fdatasyncSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { advance, attachWorker } from "../../src/host/operations/attempts.ts";
+import { launchRun } from "../../src/host/operations/claims.ts";
+import { admitRun } from "../../src/host/operations/runs.ts";
+import type { GraphRecord } from "../../src/host/records.ts";
+import { newId, newSecret, sha256Hex } from "../../src/platform/ids.ts";
+import { startRealHost } from "../support/real-host.ts";
+import { admission } from "../support/test-host.ts";
+import { openTestHost } from "../support/test-store.ts";
+import { marksIn, newFolder, newProject, startRun, until, untilMarked } from "./bench-host.ts";
+import type { Mark } from "./bench-host.ts";
+import { ms, report } from "./report.ts";
+import { median } from "./statistics.ts";
+
+const WARM_UP = 200;
+const TRANSITIONS = 1_500;
+const ROUNDS = 3;
+const WORKERS = 32;
+const TRANSITIONS_EACH = 60;
+/** From here on waiting for the disk outweighs everything else. */
+const SLOW_SYNC_MS = 2;
+
+test("transitions of one run, one after the other", async () => {
+  const real: number[] = [];
+  const inProcess: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    inProcess.push(await inProcessPerSecond());
+    real.push(await oneWorkerPerSecond());
+  }
+  const reference = median(inProcess);
+  const line = report({
+    measure: "sequential durable transitions of one run, of those in one process",
+    value: median(real) / reference,
+    unit: "x",
+    bound: { is: "at least", value: 0.45 },
+    reference: `${median(real).toFixed(0)}/s against ${reference.toFixed(0)}/s in one process`,
+  });
+  expect(line).toMatchObject({ reached: true });
+});
+
+test(`transitions of ${WORKERS} runs at the same time`, async () => {
+  const syncMs = syncTime();
+  const single: number[] = [];
+  const grouped: number[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    single.push(await manyWorkersPerSecond({ PI_WORKFLOWS_COMMIT_WRITES: "1" }));
+    grouped.push(await manyWorkersPerSecond({}));
+  }
+  const line = report({
+    measure: `group commit with ${WORKERS} workers, against one write per COMMIT`,
+    value: median(grouped) / median(single),
+    unit: "x",
+    bound: { is: "at least", value: syncMs >= SLOW_SYNC_MS ? 3 : 1.3 },
+    reference:
+      `${median(grouped).toFixed(0)}/s against ${median(single).toFixed(0)}/s; ` +
+      `fdatasync ${ms(syncMs)}`,
+  });
+  expect(line).toMatchObject({ reached: true });
+});
+
+async function oneWorkerPerSecond(): Promise<number> {
+  const host = await startRealHost();
+  const file = join(newFolder(), "marks");
+  const input = { file, from: WARM_UP, to: WARM_UP + TRANSITIONS };
+  await startRun(host, { projectDir: newProject(), workflow: "counts", input });
+  const to = await untilMarked(file, "to");
+  const from = await untilMarked(file, "from");
+  await host.stop();
+  return (TRANSITIONS * 1_000) / (to.atMs - from.atMs);
+}
+
+const COUNT: GraphRecord = {
+  name: "counts",
+  startAt: "count",
+  maxSteps: 1_000_000,
+  nodes: [
+    { path: "count", kind: "compute" },
+    { path: "done", kind: "compute" },
+  ],
+  edges: [
+    {
+      from: "count",
+      on: "$.more",
+      cases: [
+        { value: "true", to: "count" },
+        { value: "false", to: "done" },
+      ],
+    },
+  ],
+};
+
+/** The very operation that the host performs, on a database of the same kind. */
+async function inProcessPerSecond(): Promise<number> {
+  const { host, store } = openTestHost({ synchronous: "FULL" });
+  const command = { requestId: "bench", key: "bench", client: "bench" };
+  const asked = { command, method: "StartRun", fingerprint: sha256Hex("bench") };
+  const { runId = "" } = await admitRun(host, asked, { ...admission(), graph: COUNT });
+  const worker = { workerId: newId("wrk"), pid: process.pid, startTime: "1", bootId: "boot" };
+  const tokenHash = sha256Hex(newSecret());
+  const { generation } = await launchRun(host, { runId, worker, tokenHash });
+  const proof = { runId, workerId: worker.workerId, generation, tokenHash };
+  let { attemptId, boundary } = await attachWorker(host, proof, 1, { newSources: [] });
+  let began = 0;
+  for (let count = 0; count < WARM_UP + TRANSITIONS; count += 1) {
+    if (count === WARM_UP) began = performance.now();
+    const ack = await advance(host, proof, count + 2, {
+      expectedBoundary: boundary,
+      attemptId,
+      newSources: [],
+      result: { outcome: "ok", outputJson: '{"more":true}' },
+      follow: { kind: "next", node: "count", retry: false, timeoutMs: 900_000 },
+    });
+    ({ attemptId = "", boundary } = ack);
+  }
+  const tookMs = performance.now() - began;
+  store.close();
+  return (TRANSITIONS * 1_000) / tookMs;
+}
+
+async function manyWorkersPerSecond(env: Readonly<Record<string, string>>): Promise<number> {
+  const host = await startRealHost({
+    env: { PI_WORKFLOWS_CAPACITY: `${WORKERS}`, ...env },
+  });
+  const folder = newFolder();
+  const projectDir = newProject();
+  const files = Array.from({ length: WORKERS }, (_, index) => join(folder, `marks${index}`));
+  const barrier = join(folder, "barrier");
+  for (const file of files) {
+    const input = { file, from: 2, to: 2 + TRANSITIONS_EACH, barrier };
+    await startRun(host, { projectDir, workflow: "counts", input });
+  }
+  await Promise.all(files.map((file) => untilMarked(file, "ready")));
+  writeFileSync(barrier, "");
+  const marks = (what: string): readonly Mark[] =>
+    files.flatMap((file) => marksIn(file).filter((mark) => mark.what === what));
+  await until(() => marks("to").length === WORKERS);
+  const began = Math.min(...marks("from").map(({ atMs }) => atMs));
+  const ended = Math.max(...marks("to").map(({ atMs }) => atMs));
+  await host.kill();
+  expect(marks("from")).toHaveLength(WORKERS);
+  return (WORKERS * TRANSITIONS_EACH * 1_000) / (ended - began);
+}
+
+/** What one COMMIT waits for on this disk. */
+function syncTime(): number {
+  const file = openSync(join(newFolder(), "sync"), "w");
+  const page = Buffer.alloc(4_096, 1);
+  const times = Array.from({ length: 100 }, (_, index) => {
+    const began = performance.now();
+    writeSync(file, page, 0, page.length, index * page.length);
+    fdatasyncSync(file);
+    return performance.now() - began;
+  });
+  closeSync(file);
+  return median(times);
+}

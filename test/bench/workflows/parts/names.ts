@@ -1,0 +1,2 @@
+/** What the first node calls its mark. */
+export const BEGUN = "begun";
