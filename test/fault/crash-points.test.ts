@@ -1,0 +1,146 @@
+// Whatever a process is doing when it dies, its run must end as if nobody had died. So every named
+// point is a death here, before and after the COMMIT of every transition, on a whole journey with
+// real programs; the client asks again under the same keys.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
+import type { CrashPoint } from "../../src/platform/crash-points.ts";
+import { JOURNEYS } from "../support/journeys.ts";
+import type { JourneyName } from "../support/journeys.ts";
+import { pointsOfSource, transitionsOfSource } from "../support/crash-names.ts";
+import { endingOf, Voyage } from "../support/voyage.ts";
+
+interface Death {
+  readonly on: JourneyName;
+  /** Number of the host that dies, when it is not the first. */
+  readonly host?: number;
+  /** An idempotent effect was being applied: it may be applied a second time under its key. */
+  readonly mayRepeat?: readonly string[];
+}
+
+const LINE = ["line:write:1"];
+const STAMP = ["stamp:stamp:1"];
+
+/** A way on which each transition is committed. */
+const TRANSITIONS: Readonly<Record<string, Death>> = {
+  StartRun: { on: "travels" },
+  AnswerCheckpoint: { on: "travels" },
+  PauseRun: { on: "pauses" },
+  ResumeRun: { on: "pauses" },
+  CancelRun: { on: "cancels" },
+  RestartRun: { on: "cancels" },
+  ResolveEffect: { on: "charges" },
+  Repair: { on: "housekeeping" },
+  Prune: { on: "housekeeping" },
+  prune: { on: "housekeeping" },
+  epoch: { on: "travels" },
+  host_stopped: { on: "stopsHost" },
+  launch: { on: "travels" },
+  attach: { on: "travels" },
+  effect_begin: { on: "travels" },
+  effect_process: { on: "travels", mayRepeat: STAMP },
+  advance: { on: "travels" },
+  wait: { on: "travels" },
+  settle: { on: "travels" },
+  finish: { on: "travels" },
+  worker_exit: { on: "travels" },
+  progress: { on: "lingers", mayRepeat: LINE },
+  renew: { on: "lingers", mayRepeat: LINE },
+  interrupt: { on: "losesWorker" },
+  verdict: { on: "exits" },
+  block: { on: "edited" },
+};
+
+/** The other points, each with all that it is told in detail. */
+const POINTS: Readonly<Record<CrashPoint, Readonly<Record<string, Death>>>> = {
+  "commit.before": TRANSITIONS,
+  "commit.after": TRANSITIONS,
+  "ack.before": {
+    ready: { on: "travels" },
+    effectBegin: { on: "travels" },
+    advance: { on: "travels" },
+    interaction: { on: "travels" },
+    wait: { on: "travels" },
+  },
+  "spawn.after": { "": { on: "travels" } },
+  "effect.performed": { "": { on: "travels", mayRepeat: LINE } },
+  "proposal.before": {
+    plan: { on: "travels" },
+    write: { on: "travels", mayRepeat: LINE },
+    stamp: { on: "travels", mayRepeat: STAMP },
+    ask: { on: "travels" },
+    rest: { on: "travels" },
+    done: { on: "travels" },
+  },
+  "proposal.after": {
+    advance: { on: "travels" },
+    interaction: { on: "travels" },
+    wait: { on: "travels" },
+  },
+  "recovery.step": {
+    reaped: { on: "losesHost", host: 2 },
+    interrupted: { on: "losesHost", host: 2 },
+    exits_recorded: { on: "losesHost", host: 2 },
+    settled: { on: "losesHost", host: 2 },
+  },
+};
+
+const DEATHS = CRASH_POINTS.flatMap((point) =>
+  Object.entries(POINTS[point]).map(([detail, death]) => ({
+    armed: `${point}${detail === "" ? "" : `:${detail}`}`,
+    death,
+  })),
+);
+
+describe("the table of deaths", () => {
+  test("has every transition that the host commits", () => {
+    expect(Object.keys(TRANSITIONS).toSorted()).toEqual(transitionsOfSource());
+  });
+
+  test("has every point, with every detail that the source names", () => {
+    expect(Object.keys(POINTS).toSorted()).toEqual([...CRASH_POINTS].toSorted());
+    for (const [point, details] of pointsOfSource()) {
+      expect(Object.keys(POINTS[point]), point).toEqual(expect.arrayContaining([...details]));
+    }
+  });
+});
+
+describe.concurrent("undisturbed", () => {
+  const names = Object.keys(JOURNEYS).filter((name) => name !== "lingers");
+  // The names are the table's own keys.
+  test.for(names as JourneyName[])("%s ends as it should", async (name, { onTestFinished }) => {
+    const voyage = new Voyage({ cleanUp: onTestFinished });
+    const runId = await JOURNEYS[name].go(voyage, "");
+    await voyage.expectSound(runId);
+    expect(endingOf(await voyage.view(runId))).toEqual(JOURNEYS[name].ending);
+    expect(voyage.effects(runId)).toEqual(JOURNEYS[name].effects);
+  });
+});
+
+describe.concurrent("a death at", () => {
+  test.for(DEATHS)("$armed changes nothing", async ({ armed, death }, { onTestFinished }) => {
+    const { on, host = 1, mayRepeat = [] } = death;
+    const voyage = new Voyage({
+      cleanUp: onTestFinished,
+      env: (number, { project }) => ({
+        PI_WORKFLOWS_RENEW_MS: "100",
+        ...(number < host ? {} : { PI_WORKFLOWS_CRASH: armed }),
+        PI_WORKFLOWS_CRASH_ONCE: markIn(project),
+      }),
+    });
+    const mark = markIn(voyage.project);
+    const runId = await JOURNEYS[on].go(voyage, mark);
+    // What happens behind the last answer dies later than the client looks.
+    await vi.waitUntil(() => existsSync(mark), { timeout: 10_000, interval: 20 });
+    await voyage.expectSound(runId);
+    expect(endingOf(await voyage.view(runId))).toEqual(JOURNEYS[on].ending);
+    const effects = voyage.effects(runId);
+    for (const key of mayRepeat) if (effects[key] === 2) effects[key] = 1;
+    expect(effects).toEqual(JOURNEYS[on].effects);
+  });
+});
+
+function markIn(folder: string): string {
+  return join(folder, "died-here");
+}
