@@ -107,6 +107,8 @@ export const EVENT_PAGE_DEFAULT = 200;
 export const FINDINGS_MAX = 1_000;
 /** Nodes of one workflow: beyond this the graph is generated and should loop instead. */
 export const GRAPH_NODES_MAX = 2_000;
+/** Parsed graphs kept in memory: more than can be executing, and still small. */
+export const GRAPHS_KEPT_MAX = 128;
 /** Runs in priority order. */
 export const PRIORITY_ABS_MAX = 100;
 /** What a stopping host gives workers that are not acting outside; they lose nothing by it. */

@@ -190,6 +190,13 @@ describe("a resume", () => {
     },
   );
 
+  test("of a running run says that there is no pause to take back", async () => {
+    const rig = new TestRig();
+    const worker = await rig.running();
+    const error = await refusal(resume(rig, worker.runId));
+    expect(error.message).toContain("no pause of it is requested");
+  });
+
   test("settles what became due meanwhile before anything else", async () => {
     const rig = new TestRig();
     const worker = await rig.running("ask");

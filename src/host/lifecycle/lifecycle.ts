@@ -36,7 +36,7 @@ export function defineLifecycle<Status extends string, Event extends string>(
       const allowed = targets(from, event);
       const chosen = to ?? (allowed.length === 1 ? allowed[0] : undefined);
       if (chosen !== undefined && allowed.includes(chosen)) return chosen;
-      const wanted = to === undefined ? event : `${event} to ${to}`;
+      const wanted = to === undefined || allowed.length === 0 ? event : `${event} to ${to}`;
       throw new HostError("ILLEGAL_TRANSITION", `a ${from} ${noun} cannot ${wanted}`, {
         state: from,
       });

@@ -12,7 +12,7 @@ import {
 } from "./attempt-rows.ts";
 import { abandonEffects, openEffects, settleEffect } from "./effect-rows.ts";
 import type { EffectOutcome } from "./effect-rows.ts";
-import { mayRetry, nodeOf, targetsFrom } from "./graph.ts";
+import { mayRetry, nodeOf, runGraph, targetsFrom } from "./graph.ts";
 import { boundedFailure, changeRun, releaseClaim, storeSources, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
@@ -113,7 +113,7 @@ export function endAttempt(
 /** Takes the edge, or tries again: the next attempt is open, or the run is paused before it. */
 export function takeNext(step: Step, closed: AttemptRecord, next: NextStep): AckRecord {
   const { tx, run } = step;
-  const graph = tx.runs.graph(run.runId);
+  const graph = runGraph(tx, run);
   if (next.retry) requireRetry(step, graph, closed);
   else requireEdge(step, graph, next.node);
   if (!next.retry) leaveVisit(step);
@@ -196,7 +196,7 @@ function requireEnd(step: Step, closed: AttemptRecord, end: RunEnd): void {
   if (closed.status !== "ok") {
     throw illegal(step, `the run cannot complete: node ${run.node} ended ${closed.status}`);
   }
-  if (targetsFrom(tx.runs.graph(run.runId), run.node).length === 0) return;
+  if (targetsFrom(runGraph(tx, run), run.node).length === 0) return;
   throw illegal(step, `the run cannot complete at node ${run.node}: an edge leaves it`);
 }
 

@@ -1,5 +1,24 @@
 import { sha256Hex } from "../../platform/ids.ts";
-import type { GraphNodeRecord, GraphRecord } from "../records.ts";
+import { GRAPHS_KEPT_MAX } from "../limits.ts";
+import type { GraphNodeRecord, GraphRecord, RunRecord } from "../records.ts";
+import type { Reader } from "../store/tx.ts";
+
+/** Parsed graphs by run and digest, the one used last at the end. */
+const kept = new Map<string, GraphRecord>();
+
+/**
+ * The graph of a run. Each transition looks at it, and it changes only with its
+ * digest, so the text is parsed once.
+ */
+export function runGraph(reader: Reader, { runId, graphDigest: digest }: RunRecord): GraphRecord {
+  const key = `${runId} ${digest}`;
+  const graph = kept.get(key) ?? reader.runs.graph(runId);
+  kept.delete(key);
+  kept.set(key, graph);
+  const [oldest] = kept.keys();
+  if (kept.size > GRAPHS_KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+  return graph;
+}
 
 /** Digest of a graph as the host stores it. */
 export function graphDigest(graph: GraphRecord): string {

@@ -7,7 +7,7 @@ import { endAttempt, requireRetry } from "./boundary.ts";
 import type { AckRecord, AttemptResult, Proposal } from "./boundary.ts";
 import { parseJson } from "./canonical.ts";
 import { applyingEffect } from "./effect-rows.ts";
-import { nodeOf } from "./graph.ts";
+import { nodeOf, runGraph } from "./graph.ts";
 import { blockOnEffect } from "./interruption.ts";
 import { changeRun, releaseClaim, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -61,7 +61,7 @@ export function parkOnTimer(step: Step, request: TimerRequest): AckRecord {
   }
   const ended = endAttempt(step, attemptId, { result, again: true });
   if ("held" in ended) return hold(step, ended.held);
-  requireRetry(step, step.tx.runs.graph(step.run.runId), ended.closed);
+  requireRetry(step, runGraph(step.tx, step.run), ended.closed);
   const timerId = putTimer(step, request, "retry");
   const { status } = ended.closed;
   return parkRun(step, { timerId, attemptId, outcome: status, dueAt });
@@ -117,7 +117,7 @@ function storeSchema({ tx }: Step, json: string): ReturnType<typeof storeValue> 
 }
 
 function requireKind({ tx, run }: Step, kind: string): void {
-  const node = nodeOf(tx.runs.graph(run.runId), run.node);
+  const node = nodeOf(runGraph(tx, run), run.node);
   if (node?.kind === kind) return;
   throw new HostError("REQUEST_INVALID", `node ${run.node} is no ${kind} node`);
 }

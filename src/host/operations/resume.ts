@@ -33,6 +33,10 @@ export function resume(step: Step, request: ResumeRequest): void {
   }
   const { tx, run, at } = step;
   const { runId } = run;
+  if (run.status === "running") {
+    const message = `run ${runId} is running and no pause of it is requested`;
+    throw new HostError("ILLEGAL_TRANSITION", message, { runId, state: run.status });
+  }
   const isParked = (tx.interactions.open(runId) ?? tx.timers.open(runId)) !== undefined;
   const status = runLifecycle.next(run.status, "resume", isParked ? "waiting" : "queued");
   requireSettledEffects(step);

@@ -2,7 +2,7 @@ import { runLifecycle } from "../lifecycle/run.ts";
 import type { FailureRecord } from "../records.ts";
 import { closeAttempt, countedAttempts, requireRunning } from "./attempt-rows.ts";
 import { applyingEffect, isManual, loseEffect } from "./effect-rows.ts";
-import { mayRetry } from "./graph.ts";
+import { mayRetry, runGraph } from "./graph.ts";
 import { blockOnEffect } from "./interruption.ts";
 import { changeRun, releaseClaim } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -50,7 +50,7 @@ function loseDecided(step: Step, cause: string): string | undefined {
   const { tx, run } = step;
   const effect = applyingEffect(step);
   if (effect === undefined) return undefined;
-  const graph = tx.runs.graph(run.runId);
+  const graph = runGraph(tx, run);
   const again = mayRetry(graph, run.node, countedAttempts(tx, run) + 1);
   loseEffect(step, effect, { again, detail: cause });
   return isManual(effect) ? effect.effectId : undefined;

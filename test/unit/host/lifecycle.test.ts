@@ -138,6 +138,8 @@ describe("a move that the table does not hold", () => {
     const error = thrown(() => runLifecycle.next("paused", "launch"));
     expect(error.message).toBe("a paused run cannot launch");
     expect(error.details.state).toBe("paused");
+    const hopeless = thrown(() => runLifecycle.next("failed", "pause", "paused"));
+    expect(hopeless.message).toBe("a failed run cannot pause");
     const chosen = thrown(() => runLifecycle.next("running", "wait", "queued"));
     expect(chosen.message).toBe("a running run cannot wait to queued");
   });
