@@ -161,6 +161,19 @@ describe("author code that ends its process", () => {
     expect(next).toMatchObject({ node: "end", status: "failed" });
   });
 
+  test("and does not come to its end is killed, with the same outcome", async () => {
+    const rig = new SchedulerRig();
+    const { runId, worker } = await rig.launched("flaky");
+    await worker.begins();
+    worker.says(exiting({ name: "UnhandledRejection", message: "nobody caught it" }));
+    await rig.seconds(1);
+    expect(worker.signals).toEqual([]);
+    await rig.seconds(1);
+    await rig.supervisor.worker();
+    expect(worker.signals).toEqual(["kill"]);
+    expect(rig.reader.attempts.newest(runId)?.error?.name).toBe("UnhandledRejection");
+  });
+
   test("for want of memory fails its attempt, saying so", async () => {
     const rig = new SchedulerRig();
     const { runId, worker } = await rig.launched("flaky");

@@ -220,7 +220,19 @@ describe("time", () => {
     expect(sooner).toBeLessThan(later ?? 0);
   });
 
-  test("that is set back fires nothing twice and nothing late", async () => {
+  test("that is set back holds up no run that waits for a place", async () => {
+    const rig = new SchedulerRig({ capacity: 1 });
+    const { worker } = await rig.launched("end");
+    const waiting = await rig.admit({ graph: hubAt("end") });
+    await worker.begins();
+    rig.at.clock.setWall(rig.at.clock.now() - 7_200_000);
+    await worker.finishes();
+    worker.dies(EXITED);
+    const next = await rig.supervisor.worker();
+    expect(await next.hears("bootstrap")).toMatchObject({ runId: waiting });
+  });
+
+  test("that is set back and forth fires a timer once, when the clock says so", async () => {
     const rig = new SchedulerRig();
     const { runId, worker } = await rig.launched("nap");
     await worker.begins();

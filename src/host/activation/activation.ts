@@ -13,7 +13,7 @@ import { Conversation } from "./conversation.ts";
 import { LoopWatch } from "./loop-watch.ts";
 import type { LoopBlock } from "./loop-watch.ts";
 import type { OpenAttempt } from "./proposals.ts";
-import { newStanding } from "./standing.ts";
+import { CLAIM_RAN_OUT, newStanding } from "./standing.ts";
 import type { Standing } from "./standing.ts";
 import type { ActivationTools } from "./tools.ts";
 
@@ -31,8 +31,6 @@ export interface ActivationStart {
 export interface ActivationEnd {
   readonly wantsFresh: boolean;
 }
-
-const CLAIM_RAN_OUT = "did not run, and its claim ran out";
 
 /** The process table says that a process is stopped or traced. */
 const STOPPED_STATES: ReadonlySet<string> = new Set(["T", "t"]);
@@ -74,7 +72,7 @@ export class Activation {
     this.#conversation = new Conversation(tools, this.#standing, {
       opened: (attempt) => this.#opened(attempt),
       released: () => this.#released(),
-      expired: () => this.#expired(),
+      leaving: () => this.#dismiss(),
       answered: () => this.#answered(),
       heartbeat: (cpuMs) => this.#loop.heard(cpuMs),
       fault: (reason) => this.#endFor("faultReason", reason),
@@ -190,12 +188,7 @@ export class Activation {
     this.#dismiss();
   }
 
-  #expired(): void {
-    this.#standing.faultReason ??= CLAIM_RAN_OUT;
-    this.#dismiss();
-  }
-
-  /** It was told to exit. */
+  /** It was told to exit, or says that it does. */
   #dismiss(): void {
     this.#deadline.clear();
     this.#wait(KILL_GRACE_MS, () => this.worker.kill());

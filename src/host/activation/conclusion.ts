@@ -32,20 +32,20 @@ export async function concludeActivation(
   // Read before the run's rows change: what was applied by a command is asked for by that command.
   const groups = commandGroups(tools, standing);
   const tree = supervisor.endTree({ workerId, pid, startTime, groups });
-  try {
-    await conversation.close();
-    await settle(tools, standing, exit);
-  } catch (error) {
+  await conversation.close();
+  const settled = settle(tools, standing, exit).catch((error: unknown) => {
     // Given up as the host stops, or a fault of ours: the claim runs out, and others decide.
     host.log.error("activation.unsettled", { runId, generation, error });
-  }
+  });
   await tree;
   try {
+    // Begun after the decision was, so that both share a commit and are stored in this order.
     const end = { workerId, code, signal, reason };
     await writeUntil(host.clock, givenUp, () => recordWorkerExit(host, end));
   } catch (error) {
     host.log.error("worker.exit_unrecorded", { runId, generation, workerId, error });
   }
+  await settled;
   host.log.info("worker.ended", { runId, generation, workerId, reason });
 }
 

@@ -1,5 +1,6 @@
 import type {
   EffectProcess,
+  Exiting,
   LoadFailed,
   Progress,
   WorkRequest,
@@ -23,6 +24,7 @@ import { AnswerQueue } from "./answer-queue.ts";
 import { ProgressWriter } from "./progress-writer.ts";
 import { proposalOf } from "./proposals.ts";
 import type { Committed, OpenAttempt } from "./proposals.ts";
+import { CLAIM_RAN_OUT } from "./standing.ts";
 import type { Standing } from "./standing.ts";
 import type { ActivationTools } from "./tools.ts";
 import { isStorageTrouble, writeUntil } from "./writes.ts";
@@ -32,8 +34,8 @@ export interface ConversationEvents {
   opened(attempt: OpenAttempt): void;
   /** The run is no longer this worker's, which is told to exit. */
   released(): void;
-  /** The claim ran out and nobody has taken the run over yet; the worker is told to exit. */
-  expired(): void;
+  /** The worker has been told to exit, or says that it does. */
+  leaving(): void;
   /** Something was committed and answered. */
   answered(): void;
   heartbeat(cpuMs: number): void;
@@ -99,8 +101,7 @@ export class Conversation {
         this.#heard(body.value);
         return;
       case "exiting":
-        if (body.value.failure !== undefined)
-          this.#standing.failure = failureRecord(body.value.failure);
+        this.#exiting(body.value);
         return;
       case "preloaded":
         // The answer to a wish that nobody has any more.
@@ -173,8 +174,14 @@ export class Conversation {
     this.#standing.worker.send(response({ case: "lost", value }, frame?.number));
     const { runId, generation } = this.#standing.proof;
     this.#tools.host.log.info("claim.lost", { runId, generation, loss: error.loss });
-    if (error.loss === "expired") this.#events.expired();
+    if (error.loss === "expired") this.#expired();
     else this.#events.released();
+  }
+
+  /** Nobody has taken the run over yet: what becomes of it is decided when the worker is gone. */
+  #expired(): void {
+    this.#standing.faultReason ??= CLAIM_RAN_OUT;
+    this.#events.leaving();
   }
 
   /** A fault of ours: the run is not harmed by starting over from its last boundary. */
@@ -204,6 +211,11 @@ export class Conversation {
     const started = { effectId, pid, startTime, bootId: probe.bootId() };
     const proof = proofOf(frame, this.#standing.worker.secretHash);
     this.#quietly(this.#written(() => recordEffectProcess(host, proof, started)));
+  }
+
+  #exiting({ failure }: Exiting): void {
+    if (failure !== undefined) this.#standing.failure = failureRecord(failure);
+    this.#events.leaving();
   }
 
   #heard({ node, text, cpuMs }: Progress): void {

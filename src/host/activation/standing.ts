@@ -8,6 +8,9 @@ export interface CommandProcess {
   readonly startTime: string;
 }
 
+/** Why a worker lost its run that is not known to have done anything wrong. */
+export const CLAIM_RAN_OUT = "did not run, and its claim ran out";
+
 /** What is known of one activation so far; its parts change it in place. */
 export interface Standing {
   /** The run as it was launched. */

@@ -40,6 +40,9 @@ const runs = new Table<RunRecord>("runs", {
   finishedAt: plain("finished_at"),
 });
 
+/** What was available when it was changed last stays so, also when the clock is set back since. */
+const DUE = "(available_at <= ? OR available_at <= updated_at)";
+
 /** `runs`, reading. */
 export function runReader(connection: Connection): Reader["runs"] {
   const graphJson = connection.text("SELECT graph_json FROM runs WHERE run_id = ?");
@@ -52,7 +55,7 @@ export function runReader(connection: Connection): Reader["runs"] {
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
   const queuedElsewhere = connection.many(
     runs,
-    `INDEXED BY runs_queue WHERE status = 'queued' AND available_at <= ?
+    `INDEXED BY runs_queue WHERE status = 'queued' AND ${DUE}
        AND project_dir NOT IN (SELECT value FROM json_each(?))
      ORDER BY priority DESC, available_at, position LIMIT ?`,
   );
@@ -71,7 +74,7 @@ export function runReader(connection: Connection): Reader["runs"] {
     queued: connection.many(
       runs,
       // The planner would rather sort all that are queued.
-      `INDEXED BY runs_queue WHERE status = 'queued' AND available_at <= ?
+      `INDEXED BY runs_queue WHERE status = 'queued' AND ${DUE}
        ORDER BY priority DESC, available_at, position LIMIT ?`,
     ),
     queuedElsewhere: (now, projectDirs, limit) =>
