@@ -85,15 +85,22 @@ function mendAll(tx: Tx, at: Instant): RepairReport {
 function mendRun(tx: Tx, runId: string, at: Instant): readonly Finding[] {
   const done: Finding[] = [];
   for (;;) {
-    const run = tx.runs.get(runId);
-    const next = run && contradictionsOf(tx, run).find(({ mend }) => mend && !isDone(done, mend));
-    if (run === undefined || next?.mend === undefined) return done;
+    const run = presentRun(tx, runId);
+    const next = contradictionsOf(tx, run).find(({ mend }) => mend && !isDone(done, mend));
+    if (next?.mend === undefined) return done;
     next.mend.apply({ tx, run, at });
     done.push(toFinding(runId, next));
-    const after = tx.runs.get(runId) ?? run;
     const data = { invariant: next.invariant, repair: next.mend.what };
-    changeRun({ tx, run: after, at }, { event: "repair", change: {}, data });
+    const step = { tx, run: presentRun(tx, runId), at };
+    changeRun(step, { event: "repair", change: {}, data });
   }
+}
+
+/** The run as the transaction has it now. */
+function presentRun(tx: Tx, runId: string): RunRecord {
+  const [run] = runsToCheck(tx, runId);
+  if (run === undefined) throw new Error(`run ${runId} went away while it was mended`);
+  return run;
 }
 
 function isDone(done: readonly Finding[], { what }: Mend): boolean {

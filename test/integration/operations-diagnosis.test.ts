@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { diagnose, repair } from "../../src/host/diagnosis.ts";
-import { answerCheckpoint } from "../../src/host/operations/interactions.ts";
-import { acting } from "../support/acting.ts";
-import { reasonOf } from "../support/refusal.ts";
 import { arrange, SCENES } from "../support/scenes.ts";
 import { TestRig } from "../support/test-host.ts";
 import { next, OK } from "../support/test-worker.ts";
@@ -118,36 +115,17 @@ describe("a repair", () => {
     expect(rig.run(runId)).toMatchObject({ status: "blocked", blockReason: "effect_ambiguous" });
   });
 
+  test("does not hide a fault of the store", async () => {
+    const { rig } = await wreck("a running run without a claim");
+    const mended = repair(rig.failing("disk"), rig.asked("Repair"), { dryRun: true });
+    await expect(mended).rejects.toThrow("disk");
+  });
+
   test("repeated with its key gets its receipt", async () => {
     const { rig } = await wreck("a running run without a claim");
     const once = rig.asked("Repair", { key: "once" });
     const first = await repair(rig.host, once, { dryRun: false });
     const again = await repair(rig.host, once, { dryRun: false });
     expect(again).toEqual({ ...first, outcome: "adopted" });
-  });
-});
-
-describe("a row that no guard let in", () => {
-  test("of another kind of interaction is not answered", async () => {
-    const rig = new TestRig();
-    const worker = await rig.running("ask");
-    const interactionId = await worker.ask();
-    vandalise(rig.at.path, worker.runId, ["UPDATE interactions SET kind = 'agent'"]);
-    const answer = { interactionId, answerJson: "1" };
-    const asked = rig.asked("AnswerCheckpoint");
-    expect(await reasonOf(answerCheckpoint(rig.host, asked, answer))).toBe("WRONG_KIND");
-  });
-
-  test("of an attempt that is open before its worker attached is taken up", async () => {
-    const { rig, worker } = await acting("mail");
-    await rig.lose(worker);
-    await rig.exit(worker.proof.workerId);
-    vandalise(rig.at.path, worker.runId, [
-      "UPDATE attempts SET status = 'running', finished_at = NULL WHERE run_id = $run",
-    ]);
-    expect(names(diagnose(rig.reader))).toEqual(["idle_executes_nothing"]);
-    await mend(rig, false);
-    const successor = await rig.relaunch(worker.runId);
-    expect(successor.begin.attempt).toBe(2);
   });
 });

@@ -1,4 +1,3 @@
-import { PAGE_MAX } from "../limits.ts";
 import type {
   AttemptRecord,
   ClaimRecord,
@@ -30,6 +29,9 @@ export interface Facts {
   readonly events: { readonly count: number; readonly last: number };
 }
 
+/** Facts are of one run, which is read whole. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
 export function readFacts(reader: Reader, run: RunRecord): Facts {
   const { runId } = run;
   const claim = reader.claims.open(runId);
@@ -43,26 +45,10 @@ export function readFacts(reader: Reader, run: RunRecord): Facts {
     open: reader.attempts.open(runId),
     newest,
     interaction: reader.interactions.open(runId),
-    interactions: interactionsOf(reader, runId),
+    interactions: reader.interactions.page({ runId, includeClosed: true, limit: ALL }),
     timer: reader.timers.open(runId),
     effects: reader.effects.ofRun(runId),
     sources: reader.sources.ofRun(runId),
     events: reader.events.tally(runId),
   };
-}
-
-function interactionsOf(reader: Reader, runId: string): readonly InteractionRecord[] {
-  const all: InteractionRecord[] = [];
-  let after: string | undefined;
-  for (;;) {
-    const page = reader.interactions.page({
-      runId,
-      includeClosed: true,
-      limit: PAGE_MAX,
-      ...(after === undefined ? {} : { after }),
-    });
-    all.push(...page);
-    if (page.length < PAGE_MAX) return all;
-    after = page.at(-1)?.interactionId;
-  }
 }

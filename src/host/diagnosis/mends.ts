@@ -1,17 +1,22 @@
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
-import type { AttemptRecord, EffectRecord } from "../records.ts";
+import type {
+  AttemptRecord,
+  ClaimRecord,
+  EffectRecord,
+  InteractionRecord,
+  TimerRecord,
+} from "../records.ts";
 import { closeAttempt } from "../operations/attempt-rows.ts";
 import { abandonEffects, loseEffect } from "../operations/effect-rows.ts";
 import { interrupt } from "../operations/interruption.ts";
 import { releaseClaim } from "../operations/step.ts";
-import type { Facts } from "./facts.ts";
 import type { Mend } from "./finding.ts";
 
 const CAUSE = "repair: nobody executes it";
 
 /** The status of a claim's run proves that the claim gives no right any more. */
-export function releasing({ claim }: Facts): Mend {
-  return { what: `release the claim of generation ${claim?.generation}`, apply: releaseClaim };
+export function releasing({ generation }: ClaimRecord): Mend {
+  return { what: `release the claim of generation ${generation}`, apply: releaseClaim };
 }
 
 /** Nobody owns the run, so its attempt cannot be executing; how it ended is unknown. */
@@ -50,24 +55,20 @@ export function closingAttempt(attempt: AttemptRecord): Mend {
   };
 }
 
-export function closingInteraction({ interaction }: Facts): Mend {
+export function closingInteraction({ interactionId, status: open }: InteractionRecord): Mend {
   return {
-    what: `cancel interaction ${interaction?.interactionId}`,
+    what: `cancel interaction ${interactionId}`,
     apply({ tx, at }) {
-      if (interaction === undefined) return;
-      const status = interactionLifecycle.next(interaction.status, "cancel");
-      tx.put.interactionChange(interaction.interactionId, { status, closedAt: at });
+      const status = interactionLifecycle.next(open, "cancel");
+      tx.put.interactionChange(interactionId, { status, closedAt: at });
     },
   };
 }
 
-export function closingTimer({ timer }: Facts): Mend {
+export function closingTimer({ timerId }: TimerRecord): Mend {
   return {
-    what: `cancel timer ${timer?.timerId}`,
-    apply({ tx, at }) {
-      if (timer === undefined) return;
-      tx.put.timerChange(timer.timerId, { status: "cancelled", closedAt: at });
-    },
+    what: `cancel timer ${timerId}`,
+    apply: ({ tx, at }) => tx.put.timerChange(timerId, { status: "cancelled", closedAt: at }),
   };
 }
 

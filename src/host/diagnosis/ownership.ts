@@ -1,6 +1,6 @@
 import { runLifecycle } from "../lifecycle/run.ts";
 import type { Facts } from "./facts.ts";
-import type { Contradiction } from "./finding.ts";
+import type { Contradiction, Mend } from "./finding.ts";
 import {
   abandoning,
   closingAttempt,
@@ -32,18 +32,18 @@ function isActive({ run }: Facts): boolean {
 function terminalLeavesNothingOpen(facts: Facts): readonly Contradiction[] {
   if (!isTerminal(facts)) return [];
   const { run, claim, open, interaction, timer, effects } = facts;
-  const left = (what: string, mend: Contradiction["mend"]): Contradiction => ({
+  const left = (what: string, mend: Mend): Contradiction => ({
     invariant: "terminal_leaves_nothing_open",
     message: `the run is ${run.status}, but ${what} is open`,
-    ...(mend === undefined ? {} : { mend }),
+    mend,
   });
   return [
-    ...(claim === undefined ? [] : [left(`its claim ${claim.generation}`, releasing(facts))]),
+    ...(claim === undefined ? [] : [left(`its claim ${claim.generation}`, releasing(claim))]),
     ...(open === undefined ? [] : [left(`attempt ${open.attemptId}`, closingAttempt(open))]),
     ...(interaction === undefined
       ? []
-      : [left(`interaction ${interaction.interactionId}`, closingInteraction(facts))]),
-    ...(timer === undefined ? [] : [left(`timer ${timer.timerId}`, closingTimer(facts))]),
+      : [left(`interaction ${interaction.interactionId}`, closingInteraction(interaction))]),
+    ...(timer === undefined ? [] : [left(`timer ${timer.timerId}`, closingTimer(timer))]),
     ...effects
       .filter((effect) => effect.status === "pending" || effect.status === "applying")
       .map((effect) => left(`effect ${effect.effectId}`, abandoning(effect))),
@@ -56,7 +56,7 @@ function claimMeansActive(facts: Facts): readonly Contradiction[] {
   const invariant = "claim_means_active";
   return claim === undefined
     ? [{ invariant, message: `the run is ${run.status} without a claim`, mend: requeueing() }]
-    : [{ invariant, message: `the run is ${run.status} with a claim`, mend: releasing(facts) }];
+    : [{ invariant, message: `the run is ${run.status} with a claim`, mend: releasing(claim) }];
 }
 
 function claimIsNewest({ run, claim }: Facts): readonly Contradiction[] {

@@ -54,7 +54,10 @@ function nodeMisfits(
 }
 
 function edgeMisfits(visits: readonly Visit[], graph: GraphRecord): string[] {
-  const edges = visits.slice(1).map((to, index) => ({ from: visits[index]?.node ?? "", to }));
-  const gone = edges.filter(({ from, to }) => !targetsFrom(graph, from).includes(to.node));
-  return [...new Set(gone.map(({ from, to }) => `no edge leads from ${from} to ${to.node}`))];
+  const gone = visits.flatMap(({ node: to }, index) => {
+    const from = visits[index - 1]?.node;
+    if (from === undefined || targetsFrom(graph, from).includes(to)) return [];
+    return [`no edge leads from ${from} to ${to}`];
+  });
+  return [...new Set(gone)];
 }

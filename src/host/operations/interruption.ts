@@ -57,7 +57,7 @@ export function requeue(step: Step, lost: Interruption): InterruptOutcome {
       status: runLifecycle.next(run.status, "interrupt", to),
       pauseRequested: false,
       noProgress,
-      availableAt: step.at + (lost.counted ? backoffMs(noProgress) : 0),
+      availableAt: step.at + backoffMs(lost.counted ? noProgress : 0),
       ...(attempt === undefined ? {} : { activation: "continue" as const }),
     },
     data: { reason: lost.reason, counted: lost.counted, generation: run.generation },

@@ -23,8 +23,8 @@ export interface Resolved {
  */
 export function resolve(step: Step, effect: EffectRecord, resolved: Resolved): void {
   const { tx, run } = step;
+  requireAmbiguous(run, effect);
   const attempt = waitingFor(step, effect);
-  if (resolved.resolution === "retry" && attempt === undefined) throw tooLate(run, effect);
   const change = WAYS[resolved.resolution](step, { effect, attempt, resolved });
   const goesOn =
     run.status === "blocked" &&
@@ -70,13 +70,14 @@ const WAYS: Readonly<Record<Resolution, (step: Step, way: Way) => Change<RunReco
     return ROUTE;
   },
   retry(step, { effect, attempt }) {
+    if (attempt === undefined) throw tooLate(step.run, effect);
     changeEffect(step, effect, {
       status: effectLifecycle.next(effect.status, "reopen"),
       detail: undefined,
     });
     const message = `a person asked to apply effect ${effect.effectId} again`;
     const error = { name: "Interrupted", message };
-    if (attempt !== undefined) closeAttempt(step, attempt, { event: "interrupt", error });
+    closeAttempt(step, attempt, { event: "interrupt", error });
     return { routing: false, activation: "continue" };
   },
 };
@@ -99,6 +100,12 @@ function waitingFor({ tx, run }: Step, effect: EffectRecord): AttemptRecord | un
   if (attempt?.status !== "waiting") return undefined;
   const last = tx.effects.lastAttempt(effect.effectId);
   return last?.attemptId === attempt.attemptId ? attempt : undefined;
+}
+
+function requireAmbiguous({ runId, status }: RunRecord, effect: EffectRecord): void {
+  if (effect.status === "ambiguous") return;
+  const message = `effect ${effect.effectId} is ${effect.status}, so there is nothing to resolve`;
+  throw new HostError("ILLEGAL_TRANSITION", message, { runId, state: status });
 }
 
 function tooLate({ runId, status }: RunRecord, { effectId }: EffectRecord): HostError {

@@ -1,7 +1,9 @@
+import { HostError } from "../errors.ts";
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
 import type { ActivationKind, InteractionRecord, TimerRecord, ValueRef } from "../records.ts";
 import { closeAttempt } from "./attempt-rows.ts";
+import type { AttemptEnd } from "./attempt-rows.ts";
 import { changeRun, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
@@ -73,9 +75,15 @@ export function settleIfDue(step: Step): boolean {
   return true;
 }
 
-function closeOpen(step: Step, end: Parameters<typeof closeAttempt>[2]): void {
-  const attempt = step.tx.attempts.open(step.run.runId);
-  if (attempt !== undefined) closeAttempt(step, attempt, end);
+/** Without the attempt that waits, nobody can say what an answer or a time means. */
+function closeOpen(step: Step, end: AttemptEnd): void {
+  const { runId, status } = step.run;
+  const attempt = step.tx.attempts.open(runId);
+  if (attempt === undefined) {
+    const message = `run ${runId} has no attempt that waits; see the diagnosis`;
+    throw new HostError("ILLEGAL_TRANSITION", message, { runId, state: status });
+  }
+  closeAttempt(step, attempt, end);
 }
 
 interface Settled {
