@@ -155,12 +155,12 @@ class RunningHost implements Host {
     const report = await recover(this.#context, this.#supervisor);
     instance.clearSocket();
     await this.#server.listen();
-    this.#publish();
     this.#supervisor.start();
     this.#scheduler.start();
     this.#housekeeping = this.#keepHouse();
     const { epoch, pid } = identity;
     log.info("host.started", { epoch, pid, version, socket: paths.socket, ...report });
+    this.#publish();
   }
 
   stop(reason: string, now: boolean): void {

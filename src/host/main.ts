@@ -25,6 +25,8 @@ const EXIT_FORCED = 130;
 
 async function main(): Promise<void> {
   process.on("SIGHUP", () => undefined);
+  // Our timers keep nothing alive, and a start may wait for a lock with nothing but a timer.
+  keepAlive();
   const paths = statePaths();
   prepareStateFolder(paths);
   const settings = readSettings(paths.folder);
@@ -51,7 +53,6 @@ async function main(): Promise<void> {
   );
   if (host === undefined) process.exit(EXIT_OK);
   stopOnSignals(host);
-  keepAlive();
   await host.stopped;
   process.exit(EXIT_OK);
 }

@@ -59,7 +59,7 @@ async function* followRun(
   const begun = new Set<string>();
   let waiting = keptStretches(parts, wanted);
   try {
-    while (!signal.aborted) {
+    for (;;) {
       // Asked first: a worker that ends the run now is then found in the next round.
       const run = store.reader.runs.get(wanted.runId);
       for (const { workerId, from } of waiting) {
@@ -72,6 +72,7 @@ async function* followRun(
       if (waiting.length > 0) continue;
       if (run === undefined || run.finishedAt !== undefined) return;
       await waker.wait(HEARTBEAT_MS);
+      signal.throwIfAborted();
     }
   } finally {
     unsubscribe();
@@ -92,6 +93,8 @@ async function* piecesOf(
     });
     if (to !== undefined && piece.next >= to) return;
   }
+  // Cut off is not the same as read to the end.
+  signal.throwIfAborted();
 }
 
 /** What is kept now of each worker of the run, or the end of it. */

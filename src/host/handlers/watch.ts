@@ -33,7 +33,9 @@ export async function* watch<T>(
   const unsubscribe = source.subscribe(() => waker.touch());
   try {
     let sentAt = clock.monotonic();
-    while (!signal.aborted) {
+    for (;;) {
+      // A reader must never take the host's end for the end of what it watches.
+      signal.throwIfAborted();
       const { message, last } = await source.look();
       const silentMs = clock.monotonic() - sentAt;
       if (message !== undefined || silentMs >= HEARTBEAT_MS) {
