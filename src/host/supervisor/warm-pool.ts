@@ -45,6 +45,8 @@ interface Idle {
 const RESPAWN_MS_MIN = 1_000;
 const RESPAWN_MS_MAX = 60_000;
 const LAST_WORDS_BYTES = 2_048;
+/** Forking holds up the host, and a start takes a core: both wait until who was served has begun. */
+const REFILL_DELAY_MS = 200;
 
 export class WarmPool {
   readonly #options: PoolOptions;
@@ -59,6 +61,8 @@ export class WarmPool {
   readonly #unloadable = new Map<string, number>();
   #useless = 0;
   #respawn: Timer | undefined;
+  /** Present shortly after a worker was handed out. */
+  #refill: Timer | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -73,6 +77,7 @@ export class WarmPool {
   close(): void {
     this.#phase = "closed";
     this.#respawn?.cancel();
+    this.#refill?.cancel();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(stopping());
     for (const worker of this.#idle.keys()) this.#discard(worker, UNNEEDED);
   }
@@ -172,7 +177,16 @@ export class WarmPool {
       this.#useless = 0;
       worker.take();
       waiter.resolve(worker);
+      this.#refillLater();
     }
+  }
+
+  /** Not put off by those who come meanwhile: a busy host needs its spares most. */
+  #refillLater(): void {
+    this.#refill ??= this.#options.clock.after(REFILL_DELAY_MS, () => {
+      this.#refill = undefined;
+      this.#settle();
+    });
   }
 
   /** One that has loaded it, or will have in a moment; else one that has run nothing. */
@@ -217,12 +231,14 @@ export class WarmPool {
 
   #sparesWanted(): number {
     const exhausted = this.#busy + this.#waiters.length >= this.#options.capacity;
-    return exhausted || this.#respawn !== undefined ? 0 : this.#options.spares;
+    const later = this.#respawn ?? this.#refill;
+    return exhausted || later !== undefined ? 0 : this.#options.spares;
   }
 
   #loadAhead(): void {
     const want = this.#remembered;
-    if (want === undefined || this.#waiters.length > 0 || this.#isUnloadable(want)) return;
+    if (want === undefined || this.#isUnloadable(want)) return;
+    if (this.#waiters.length > 0 || this.#refill !== undefined) return;
     const idle = this.#usable();
     if (idle.some((worker) => isFor(worker, want))) return;
     const blank = idle.find(
