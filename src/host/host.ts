@@ -46,6 +46,8 @@ import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 import { createWorkflowResolver } from "./workflow-resolver.ts";
 
+const DAY_MS = 86_400_000;
+
 export interface HostSetup {
   readonly paths: StatePaths;
   readonly settings: Settings;
@@ -225,7 +227,7 @@ class RunningHost implements Host {
       version,
       startedAt: this.#foundation.identity.startedAt,
       capacity: settings.capacity,
-      retentionDays: settings.retentionDays,
+      retentionMs: settings.retentionDays * DAY_MS,
       state: () => {
         if (this.#stopping) return "stopping";
         return this.#foundation.store.stalled ? "storage_stalled" : "serving";
@@ -243,7 +245,7 @@ class RunningHost implements Host {
       supervisor: this.#supervisor,
       activity: this.#activity,
       idleMs: settings.idleMs,
-      retentionDays: settings.retentionDays,
+      retentionMs: settings.retentionDays * DAY_MS,
       workersDir: paths.workersDir,
       isWorking: () => this.#scheduler.activations().length > 0,
       openStreams: () => this.#streams.open,

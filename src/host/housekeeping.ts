@@ -6,7 +6,6 @@ import type { HostContext } from "./context.ts";
 import type { Activity } from "./activity.ts";
 import { HostError } from "./errors.ts";
 import {
-  DAY_MS,
   IDENTITY_CHECK_MS,
   IDLE_CHECK_MS,
   MAINTENANCE_MS,
@@ -22,7 +21,8 @@ export interface HousekeepingOptions {
   readonly supervisor: Pick<Supervisor, "live" | "removeLog">;
   readonly activity: Activity;
   readonly idleMs: number;
-  readonly retentionDays: number;
+  /** Terminal runs that ended longer ago go in the daily sweep. */
+  readonly retentionMs: number;
   readonly workersDir: string;
   /** Runs that have a place, or are being started. */
   readonly isWorking: () => boolean;
@@ -71,14 +71,13 @@ export class Housekeeping {
 
   /** Once a day, whichever hosts serve that day; not while runs execute. */
   async #sweep(): Promise<void> {
-    const { host, retentionDays } = this.#options;
+    const { host, retentionMs: olderThanMs } = this.#options;
     if (this.#options.isWorking()) return;
     const key = `sweep-${dayOf(host.clock)}`;
     if (host.store.reader.commands.get(key) !== undefined) return;
     const command = { requestId: newId("req"), key, client: "host" };
     const asked = { command, method: "Prune", fingerprint: sha256Hex(key) };
     try {
-      const olderThanMs = retentionDays * DAY_MS;
       const { extra } = await pruneRuns(host, asked, { olderThanMs, dryRun: false });
       const logs = this.#removeOrphanedLogs();
       host.log.info("sweep.done", { ...extra, outputFiles: logs });

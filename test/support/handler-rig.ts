@@ -186,7 +186,7 @@ function controlOf(rig: TestRig, shutdowns: boolean[]): HostControl {
     version: "1.2.3",
     startedAt: rig.at.clock.now(),
     capacity: 4,
-    retentionDays: 30,
+    retentionMs: 30 * 86_400_000,
     state: () => "serving",
     uptimeMs: () => rig.at.clock.monotonic(),
     shutDown: (now) => void shutdowns.push(now),

@@ -27,7 +27,7 @@ import type {
 } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
 import { diagnose, repair } from "../diagnosis.ts";
 import type { Finding as FindingRecord } from "../diagnosis.ts";
-import { DAY_MS, FINDINGS_MAX } from "../limits.ts";
+import { FINDINGS_MAX } from "../limits.ts";
 import { pruneRuns } from "../operations/retention.ts";
 import { checkPath, invalid } from "./checks.ts";
 import { identify } from "./fingerprint.ts";
@@ -77,7 +77,7 @@ async function backUp({ host }: HandlerParts, request: BackupRequest): Promise<B
 
 async function prune(parts: HandlerParts, request: PruneRequest): Promise<PruneResponse> {
   const asked = identify(PruneRequestSchema, request);
-  const olderThanMs = ageMs(request.olderThan, parts.control.retentionDays);
+  const olderThanMs = ageMs(request.olderThan, parts.control.retentionMs);
   const { extra } = await pruneRuns(parts.host, asked, { olderThanMs, dryRun: request.dryRun });
   if (extra === undefined) throw new Error("the receipt of a prune has no report");
   return create(PruneResponseSchema, {
@@ -87,8 +87,8 @@ async function prune(parts: HandlerParts, request: PruneRequest): Promise<PruneR
   });
 }
 
-function ageMs(olderThan: Duration | undefined, retentionDays: number): number {
-  if (olderThan === undefined) return retentionDays * DAY_MS;
+function ageMs(olderThan: Duration | undefined, retentionMs: number): number {
+  if (olderThan === undefined) return retentionMs;
   const age = durationMs(olderThan);
   if (age >= 0 && Number.isFinite(age)) return age;
   throw invalid("older_than", "must not be negative");

@@ -44,7 +44,8 @@ export interface HostControl {
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
   readonly capacity: number;
-  readonly retentionDays: number;
+  /** Age of a terminal run from which it may be pruned. */
+  readonly retentionMs: number;
   state(): "serving" | "storage_stalled" | "stopping";
   /** Milliseconds since the host started, whatever the wall clock did. */
   uptimeMs(): number;
