@@ -6,10 +6,9 @@ import { describe, expect, test } from "vitest";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import { GrantKind } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { SchedulerRig } from "../support/scheduler-rig.ts";
-import { advance, effectBegin, exiting } from "../support/worker-frames.ts";
+import { advance, effectBegin, exiting, fail } from "../support/worker-frames.ts";
 
 const KILLED = { cause: "signal", signal: "SIGKILL" } as const;
-const EXITED = { cause: "exit", code: 0 } as const;
 
 describe("a worker that dies without evidence", () => {
   test("is followed by another at once, after 1 s, and then by nobody", async () => {
@@ -147,31 +146,45 @@ describe("author code that ends its process", () => {
     expect(rig.run(runId).noProgress).toBe(0);
   });
 
-  test("after its result was proposed leaves that result alone", async () => {
+  test("is not waited for: the verdict is stored, then the process is killed", async () => {
+    const rig = new SchedulerRig();
+    const { runId, worker } = await rig.launched("flaky");
+    await worker.begins();
+    worker.says(exiting({ name: "UnhandledRejection", message: "nobody caught it" }));
+    // The engine saw the call throw, and proposes the same.
+    worker.says(fail("ProcessExit"));
+    await worker.hears("lost");
+    await (await rig.supervisor.worker()).hears("bootstrap");
+    expect(worker.signals).toEqual(["kill"]);
+    expect(rig.events(runId)).toEqual(["admit", "launch", "attach", "verdict", "launch"]);
+    expect(rig.reader.workers.get(worker.id)?.exitReason).toContain("nobody caught it; ");
+  });
+
+  test("after its result was proposed leaves that result alone, and the next attempt", async () => {
     const rig = new SchedulerRig();
     const { runId, worker } = await rig.launched("hub");
     await worker.begins();
     worker.says(advance("end"));
     worker.says(exiting({ name: "ProcessExit", message: "exit(0)" }));
-    worker.dies(EXITED);
     const second = await rig.supervisor.worker();
-    expect((await second.begins()).kind).toBe(ActivationKind.VERDICT);
-    const [first, next] = rig.reader.attempts.lastOfRun(runId, 2);
-    expect(first).toMatchObject({ node: "hub", status: "ok" });
-    expect(next).toMatchObject({ node: "end", status: "failed" });
+    expect((await second.begins()).kind).toBe(ActivationKind.CONTINUE);
+    const attempts = rig.reader.attempts.lastOfRun(runId, 3);
+    expect(attempts.map(({ node, status }) => `${node} ${status}`)).toEqual([
+      "hub ok",
+      "end interrupted",
+      "end running",
+    ]);
   });
 
-  test("and does not come to its end is killed, with the same outcome", async () => {
+  test("after its effect was asked for fails the same attempt", async () => {
     const rig = new SchedulerRig();
-    const { runId, worker } = await rig.launched("flaky");
+    const { runId, worker } = await rig.launched("mail");
     await worker.begins();
-    worker.says(exiting({ name: "UnhandledRejection", message: "nobody caught it" }));
-    await rig.seconds(1);
-    expect(worker.signals).toEqual([]);
-    await rig.seconds(1);
-    await rig.supervisor.worker();
-    expect(worker.signals).toEqual(["kill"]);
-    expect(rig.reader.attempts.newest(runId)?.error?.name).toBe("UnhandledRejection");
+    worker.says(effectBegin("idempotent"));
+    worker.says(exiting({ name: "ProcessExit", message: "exit(0)" }));
+    const second = await rig.supervisor.worker();
+    expect((await second.begins()).kind).toBe(ActivationKind.VERDICT);
+    expect(rig.reader.attempts.newest(runId)).toMatchObject({ node: "mail", status: "failed" });
   });
 
   test("for want of memory fails its attempt, saying so", async () => {

@@ -19,6 +19,18 @@ export function advance(node: string, effect?: object): FrameBody {
   };
 }
 
+/** The run ends as failed, for a reason of its own. */
+export function fail(name: string): FrameBody {
+  const error = { name, message: "for a reason" };
+  return {
+    case: "advance",
+    value: {
+      result: { outcome: AttemptOutcome.FAILED, error },
+      follow: { case: "end", value: { outcome: AttemptOutcome.FAILED, error } },
+    },
+  };
+}
+
 export function effectBegin(policy: "manual" | "idempotent"): FrameBody {
   const type = policy === "manual" ? "shell" : "mail";
   const value = { key: "key", fingerprint: "f".repeat(64), type, policy, observable: true };

@@ -4,7 +4,7 @@ import { ClaimLostError } from "../errors.ts";
 import { HOST_STOP_GRACE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";
 import { verdict } from "../operations/attempts.ts";
 import { renewClaim } from "../operations/claims.ts";
-import type { RunRecord } from "../records.ts";
+import type { FailureRecord, RunRecord } from "../records.ts";
 import type { SupervisedWorker, WorkerExit } from "../supervisor/supervised-worker.ts";
 import { AttemptDeadline } from "./attempt-deadline.ts";
 import { beginFrames } from "./begin-frames.ts";
@@ -73,6 +73,7 @@ export class Activation {
       opened: (attempt) => this.#opened(attempt),
       released: () => this.#released(),
       leaving: () => this.#dismiss(),
+      failed: () => this.#failed(),
       answered: () => this.#answered(),
       heartbeat: (cpuMs) => this.#loop.heard(cpuMs),
       fault: (reason) => this.#endFor("faultReason", reason),
@@ -201,20 +202,36 @@ export class Activation {
   }
 
   #overdue(): void {
-    const { attempt, released, proof } = this.#standing;
+    const { attempt, released } = this.#standing;
     if (attempt === undefined || released) return;
     // What it proposed in time is being written: the answer clears or sets the deadline.
     if (this.#conversation.open > 0) {
       this.#deadline.postpone();
       return;
     }
-    const { attemptId, node, timeoutMs = 0 } = attempt;
-    const error = {
+    const { node, timeoutMs = 0 } = attempt;
+    this.#standing.faultReason ??= `node ${node} was overdue`;
+    this.#judge("timed_out", {
       name: "TimeoutError",
       message: `node ${node} was not done after ${timeoutMs} ms and did not react; its process was ended`,
-    };
+    });
+  }
+
+  /** Author code ended the process. What was proposed before is settled first, when it is gone. */
+  #failed(): void {
+    const { attempt, released, failure } = this.#standing;
+    this.#deadline.clear();
+    const isOpen = attempt !== undefined && !released && this.#conversation.open === 0;
+    if (isOpen && failure !== undefined) this.#judge("failed", failure.error);
+    else this.worker.kill();
+  }
+
+  /** The verdict is stored before the kill: a host that dies in between finds it. */
+  #judge(outcome: "failed" | "timed_out", error: FailureRecord): void {
+    const { attempt, proof } = this.#standing;
+    const attemptId = attempt?.attemptId ?? "";
     this.#conversation.decide(async () => {
-      await verdict(this.#tools.host, { proof, attemptId, outcome: "timed_out", error });
+      await verdict(this.#tools.host, { proof, attemptId, outcome, error });
       this.worker.kill();
     });
   }

@@ -5,7 +5,7 @@ import { blockRun, verdict } from "../operations/attempts.ts";
 import type { WorkerExit } from "../supervisor/supervised-worker.ts";
 import type { Conversation } from "./conversation.ts";
 import { decideEnd } from "./end-of-worker.ts";
-import type { EndDecision } from "./end-of-worker.ts";
+import type { EndDecision, EndFacts } from "./end-of-worker.ts";
 import type { CommandProcess, Standing } from "./standing.ts";
 import type { ActivationTools } from "./tools.ts";
 import { isStorageTrouble, writeUntil } from "./writes.ts";
@@ -27,7 +27,8 @@ export async function concludeActivation(
 ): Promise<void> {
   const { runId, generation } = standing.proof;
   const { id: workerId, pid, startTime } = standing.worker;
-  const { code, signal, reason } = exit;
+  const { code, signal } = exit;
+  const reason = exitReason(standing, exit);
   const { host, supervisor, givenUp } = tools;
   // Read before the run's rows change: what was applied by a command is asked for by that command.
   const groups = commandGroups(tools, standing);
@@ -50,15 +51,7 @@ export async function concludeActivation(
 }
 
 async function settle(tools: ActivationTools, standing: Standing, exit: WorkerExit): Promise<void> {
-  const { attempt, released, failure, faultReason, hostReason } = standing;
-  const decision = decideEnd({
-    released,
-    attached: attempt !== undefined,
-    exit,
-    ...(failure === undefined ? {} : { failure }),
-    ...(faultReason === undefined ? {} : { faultReason }),
-    ...(hostReason === undefined ? {} : { hostReason }),
-  });
+  const decision = decideEnd(factsOf(standing, exit));
   const { clock } = tools.host;
   try {
     await writeUntil(clock, tools.givenUp, () => carryOut(tools, standing, decision));
@@ -68,6 +61,21 @@ async function settle(tools: ActivationTools, standing: Standing, exit: WorkerEx
     const lost = { counted: true, reason: exit.reason };
     await writeUntil(clock, tools.givenUp, () => interrupt(tools, standing, lost));
   }
+}
+
+function factsOf({ attempt, failure, ...standing }: Standing, exit: WorkerExit): EndFacts {
+  const { released, faultReason, hostReason } = standing;
+  const facts = { released, attached: attempt !== undefined, exit, faultReason, hostReason };
+  if (failure === undefined) return facts;
+  // Said of an attempt whose end was on its way: the one that is open since has not failed.
+  if (failure.attemptId === attempt?.attemptId) return { ...facts, failure: failure.error };
+  return { ...facts, faultReason: faultReason ?? failure.error.message };
+}
+
+/** Why the process ended, before how. */
+function exitReason({ failure, faultReason, hostReason }: Standing, exit: WorkerExit): string {
+  const why = faultReason ?? hostReason ?? failure?.error.message;
+  return why === undefined ? exit.reason : `${why}; ${exit.reason}`;
 }
 
 async function carryOut(

@@ -34,6 +34,8 @@ export interface ConversationEvents {
   opened(attempt: OpenAttempt): void;
   /** The run is no longer this worker's, which is told to exit. */
   released(): void;
+  /** Author code ended the process, which waits for its end. */
+  failed(): void;
   /** The worker has been told to exit, or says that it does. */
   leaving(): void;
   /** Something was committed and answered. */
@@ -214,8 +216,13 @@ export class Conversation {
   }
 
   #exiting({ failure }: Exiting): void {
-    if (failure !== undefined) this.#standing.failure = failureRecord(failure);
-    this.#events.leaving();
+    if (failure === undefined) {
+      this.#events.leaving();
+      return;
+    }
+    const attemptId = this.#standing.attempt?.attemptId;
+    this.#standing.failure ??= { error: failureRecord(failure), attemptId };
+    this.#events.failed();
   }
 
   #heard({ node, text, cpuMs }: Progress): void {

@@ -6,13 +6,13 @@ export interface EndFacts {
   /** The claim was given back or lost before: the run is no longer this worker's. */
   readonly released: boolean;
   /** Why the host itself ended the worker before its time, when that is no fault of the run. */
-  readonly hostReason?: string;
+  readonly hostReason?: string | undefined;
   /** The run was attached: an attempt is open. */
   readonly attached: boolean;
   /** The worker's last words: author code ended the process. */
-  readonly failure?: FailureRecord;
+  readonly failure?: FailureRecord | undefined;
   /** Why the host ended the worker for something it did or failed to do. */
-  readonly faultReason?: string;
+  readonly faultReason?: string | undefined;
   readonly exit: WorkerExit;
 }
 

@@ -8,6 +8,13 @@ export interface CommandProcess {
   readonly startTime: string;
 }
 
+/** Author code ended the process, or the host would have to. */
+export interface LastWords {
+  readonly error: FailureRecord;
+  /** The attempt that was open when it was said; absent before the run was attached. */
+  readonly attemptId: string | undefined;
+}
+
 /** Why a worker lost its run that is not known to have done anything wrong. */
 export const CLAIM_RAN_OUT = "did not run, and its claim ran out";
 
@@ -24,7 +31,7 @@ export interface Standing {
   /** The claim was given back or lost: the run is no longer this worker's. */
   released: boolean;
   /** The worker's last words: author code ended the process. */
-  failure: FailureRecord | undefined;
+  failure: LastWords | undefined;
   /** For what the host ends the worker, when the worker is to blame. */
   faultReason: string | undefined;
   /** For what the host ends the worker, when it is not. */
