@@ -9,6 +9,7 @@ const ENTRIES = [
   "src/cli/main.ts",
   "src/host/main.ts",
   "src/worker/main.ts",
+  "src/worker/watchdog.ts",
   "src/workflow/index.ts",
 ];
 

@@ -175,6 +175,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "@connectrpc/*",
     "@bufbuild/protobuf",
     "node:fs",
+    "node:path",
     "node:worker_threads",
   ],
 

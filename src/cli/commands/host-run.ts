@@ -4,6 +4,8 @@ import { RefusedError } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import type { ExitCode } from "../exit-codes.ts";
 
+const A_YEAR_MS = 365 * 86_400_000;
+
 export const command: Command = {
   description:
     "Runs the host in this terminal, for a service manager or for looking at it. The first\n" +
@@ -19,7 +21,11 @@ export const command: Command = {
     }
     cli.out.note(`the host runs here; its log: ${paths.log}`);
     // This process becomes the host: signals, Ctrl-Z and the exit code are then its own.
-    return become(process.execPath, [process.execPath, cli.hostEntry], hostEnvironment(paths));
+    return become(process.execPath, [process.execPath, cli.hostEntry], {
+      // Somebody looks at it, so it does not end for want of work.
+      PI_WORKFLOWS_IDLE_MS: String(A_YEAR_MS),
+      ...hostEnvironment(paths),
+    });
   },
 };
 
