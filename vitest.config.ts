@@ -38,11 +38,13 @@ export default defineConfig({
     pool: "forks",
     restoreMocks: true,
     unstubEnvs: true,
+    // Voyages of the fault project: each is a host and its workers, on two cores.
+    maxConcurrency: 3,
     projects: [
       project("unit", { order: 0, timeoutMs: seconds(5) }),
       project("integration", { order: 0, timeoutMs: seconds(15) }),
       project("architecture", { order: 0, timeoutMs: seconds(30) }),
-      project("fault", { order: 1, timeoutMs: seconds(60), globalSetup: [BUILD] }),
+      project("fault", { order: 1, timeoutMs: seconds(180), globalSetup: [BUILD] }),
       project("e2e", { order: 2, timeoutMs: seconds(120), globalSetup: [BUILD, PACK] }),
       project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [BUILD, SUMMARY] }),
     ],

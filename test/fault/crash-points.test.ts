@@ -1,9 +1,8 @@
 // Whatever a process is doing when it dies, its run must end as if nobody had died. So every named
 // point is a death here, before and after the COMMIT of every transition, on a whole journey with
 // real programs; the client asks again under the same keys.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
 import type { CrashPoint } from "../../src/platform/crash-points.ts";
 import { JOURNEYS } from "../support/journeys.ts";
@@ -86,12 +85,20 @@ const POINTS: Readonly<Record<CrashPoint, Readonly<Record<string, Death>>>> = {
   },
 };
 
-const DEATHS = CRASH_POINTS.flatMap((point) =>
-  Object.entries(POINTS[point]).map(([detail, death]) => ({
-    armed: `${point}${detail === "" ? "" : `:${detail}`}`,
+/** One voyage each: both sides of a COMMIT in one, by two hosts that die after each other. */
+const DEATHS = [
+  ...Object.entries(TRANSITIONS).map(([name, death]) => ({
+    title: `commit.before:${name} and commit.after:${name}`,
+    armed: [`commit.before:${name}`, `commit.after:${name}`],
     death,
   })),
-);
+  ...CRASH_POINTS.filter((point) => !point.startsWith("commit.")).flatMap((point) =>
+    Object.entries(POINTS[point]).map(([detail, death]) => {
+      const title = detail === "" ? point : `${point}:${detail}`;
+      return { title, armed: [title], death };
+    }),
+  ),
+];
 
 describe("the table of deaths", () => {
   test("has every transition that the host commits", () => {
@@ -119,28 +126,31 @@ describe.concurrent("undisturbed", () => {
 });
 
 describe.concurrent("a death at", () => {
-  test.for(DEATHS)("$armed changes nothing", async ({ armed, death }, { onTestFinished }) => {
+  test.for(DEATHS)("$title changes nothing", async ({ armed, death }, { onTestFinished }) => {
     const { on, host = 1, mayRepeat = [] } = death;
     const voyage = new Voyage({
       cleanUp: onTestFinished,
-      env: (number, { project }) => ({
-        PI_WORKFLOWS_RENEW_MS: "100",
-        ...(number < host ? {} : { PI_WORKFLOWS_CRASH: armed }),
-        PI_WORKFLOWS_CRASH_ONCE: markIn(project),
-      }),
+      env: (number, { project }) => armedFor(project, armed[Math.min(number - host, armed.length - 1)]),
     });
-    const mark = markIn(voyage.project);
-    const runId = await JOURNEYS[on].go(voyage, mark);
-    // What happens behind the last answer dies later than the client looks.
-    await vi.waitUntil(() => existsSync(mark), { timeout: 10_000, interval: 20 });
+    const marks = armed.map((point) => markIn(voyage.project, point));
+    const runId = await JOURNEYS[on].go(voyage, marks.at(-1) ?? "");
+    await voyage.untilDead(marks);
     await voyage.expectSound(runId);
     expect(endingOf(await voyage.view(runId))).toEqual(JOURNEYS[on].ending);
     const effects = voyage.effects(runId);
-    for (const key of mayRepeat) if (effects[key] === 2) effects[key] = 1;
+    for (const key of mayRepeat) if ((effects[key] ?? 0) <= armed.length + 1) effects[key] = 1;
     expect(effects).toEqual(JOURNEYS[on].effects);
   });
 });
 
-function markIn(folder: string): string {
-  return join(folder, "died-here");
+function armedFor(folder: string, point: string | undefined): Readonly<Record<string, string>> {
+  const quick = { PI_WORKFLOWS_RENEW_MS: "100" };
+  if (point === undefined) return quick;
+  const once = markIn(folder, point);
+  return { ...quick, PI_WORKFLOWS_CRASH: point, PI_WORKFLOWS_CRASH_ONCE: once };
+}
+
+/** Made by the process that dies at the point. */
+function markIn(folder: string, point: string): string {
+  return join(folder, `died-at-${point.replaceAll(/\W/g, "-")}`);
 }

@@ -69,11 +69,14 @@ export const JOURNEYS = {
     ending: TRAVELLED,
     effects: BOTH_EFFECTS,
   },
+  /** Orderly stops while the run waits. */
   stopsHost: {
     async go(voyage) {
       const runId = await startRun(voyage, "start", "travels");
-      await voyage.untilStatus(runId, WAITING);
-      await voyage.leave("stop");
+      for (const _ of ["once", "twice"]) {
+        await voyage.untilStatus(runId, WAITING);
+        await voyage.leave("stop");
+      }
       return await answerAndFinish(voyage, runId);
     },
     ending: TRAVELLED,

@@ -23,7 +23,7 @@ import type { StatePaths } from "../../src/platform/state-folder.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const HOST_ENTRY = join(ROOT, "dist/host.cjs");
 /** A busy machine may need so long for what takes a third of a second otherwise. */
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 export interface HostExit {
   readonly code: number | null;
@@ -68,7 +68,10 @@ export async function startRealHost(options: RealHostOptions = {}): Promise<Real
   const { cleanUp = onTestFinished } = options;
   const folder = options.folder ?? newStateFolder(cleanUp);
   const { child, exited, paths } = launchHost(folder, options.env);
-  const host = await withClients({ child, exited, paths });
+  const host = await withClients({ child, exited, paths }).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   cleanUp(async () => {
     await host.kill();
     await nothingLeft(paths);

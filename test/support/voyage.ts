@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { valueJson } from "../../src/cli/values.ts";
 import { isHostGone } from "../../src/client/rejection.ts";
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
@@ -26,6 +26,8 @@ export interface VoyageOptions {
 
 /** More hosts than this in a row mean that none of them can live. */
 const HOSTS_MAX = 6;
+/** What must happen does so within this time, also on a machine that does much else. */
+export const PATIENCE_MS = 60_000;
 
 type Commanded = (
   host: RealHost,
@@ -101,6 +103,19 @@ export class Voyage {
     const host = await this.host();
     await host[how]();
     if (this.#host === host) this.#host = undefined;
+  }
+
+  /**
+   * Waits until somebody has died for each of these files: what happens behind the last answer
+   * dies later than the client looks, and perhaps only in the next host.
+   */
+  async untilDead(marks: readonly string[]): Promise<void> {
+    for (const mark of marks) {
+      await this.host();
+      await vi.waitUntil(() => existsSync(mark), { timeout: PATIENCE_MS, interval: 20 });
+      // It marks its own death, if it was the host, before it dies.
+      await this.ask(({ host }) => host.getStatus({}));
+    }
   }
 
   /** The run in the first state that fits. */
