@@ -16,7 +16,6 @@ import {
   response,
 } from "../handlers/worker-convert.ts";
 import type { LoadFailureRecord } from "../handlers/worker-convert.ts";
-import { PROGRESS_TEXT_BYTES_MAX } from "../limits.ts";
 import { blockRun } from "../operations/attempts.ts";
 import { recordEffectProcess } from "../operations/effects.ts";
 import { writeProgress } from "../operations/progress.ts";
@@ -227,7 +226,7 @@ export class Conversation {
 
   #heard({ node, text, cpuMs }: Progress): void {
     this.#events.heartbeat(Number(cpuMs));
-    if (text !== "" && !this.#standing.released) this.#progress.publish(node, bounded(text));
+    if (text !== "" && !this.#standing.released) this.#progress.publish(node, text);
   }
 
   #written<T>(write: () => Promise<T>): Promise<T> {
@@ -262,14 +261,4 @@ function blockFor(failed: LoadFailureRecord): {
     reason: "no_progress",
     detail: `the workflow cannot be loaded any more: ${problems.join("\n")}`,
   };
-}
-
-/** At most the documented bytes of UTF-8, and never half a character. */
-function bounded(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= PROGRESS_TEXT_BYTES_MAX) return text;
-  return bytes
-    .subarray(0, PROGRESS_TEXT_BYTES_MAX)
-    .toString()
-    .replace(/\uFFFD+$/, "");
 }
