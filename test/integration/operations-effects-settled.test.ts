@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { acting, applied, settle } from "../support/acting.ts";
 import { reasonOf } from "../support/refusal.ts";
 import { cancel, effects, pause, resume } from "../support/scenes.ts";
-import { TestRig } from "../support/test-host.ts";
+import { hubAt, TestRig } from "../support/test-host.ts";
 import { COMPLETE, FAIL, FAILED, next, OK, retry, TIMED_OUT } from "../support/test-worker.ts";
 
 describe("an effect that is asked for again", () => {
@@ -145,6 +145,18 @@ describe("a person who settles an effect that its run has left", () => {
     expect(effects(rig, worker.runId)).toEqual([[status, false]]);
     expect(worker.run).toEqual({ ...before, revision: before.revision + 1 });
     await worker.advance(OK, COMPLETE);
+  });
+
+  test("leaves the question alone that the run waits for meanwhile", async () => {
+    const rig = new TestRig();
+    const edges = [{ from: "once", to: "ask" }];
+    const worker = await rig.running("once", { graph: { ...hubAt("once"), edges } });
+    const { effectId } = await worker.act();
+    await worker.advance(TIMED_OUT, next("ask"));
+    await worker.ask();
+    await settle({ rig, effectId }, "applied", '"late"');
+    expect(worker.run).toMatchObject({ status: "waiting", routing: false });
+    expect(rig.reader.attempts.open(worker.runId)?.status).toBe("waiting");
   });
 
   test("cannot ask for a retry", async () => {

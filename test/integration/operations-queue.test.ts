@@ -32,7 +32,7 @@ describe("the queue", () => {
   test("holds a delayed run back until its time, and a past time for now", async () => {
     const rig = new TestRig();
     const now = rig.at.clock.now();
-    const delayed = await rig.admit({ notBefore: now + 1_000 });
+    const delayed = await rig.admit({ notBefore: now + 999.5 });
     const past = await rig.admit({ notBefore: now - 1_000 });
     expect(queue(rig)).toEqual([past]);
     expect(rig.run(past).availableAt).toBe(now);

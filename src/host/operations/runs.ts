@@ -117,7 +117,8 @@ function putRun(tx: Tx, admission: Admission, at: Instant): string {
     boundary: 0,
     generation: 0,
     priority,
-    availableAt: Math.max(at, admission.notBefore ?? at),
+    // A timestamp may be finer than a millisecond; never early.
+    availableAt: Math.max(at, Math.ceil(admission.notBefore ?? at)),
     node: graph.startAt,
     visit: 1,
     steps: 1,

@@ -1,0 +1,151 @@
+import { HostError } from "../../src/host/errors.ts";
+import type { EffectOutcome } from "../../src/host/operations/effect-rows.ts";
+import type { AttemptResult, NextStep, RunEnd } from "../../src/host/operations/boundary.ts";
+import { answerCheckpoint } from "../../src/host/operations/interactions.ts";
+import { pruneRuns } from "../../src/host/operations/retention.ts";
+import { settle } from "./acting.ts";
+import { cancel, pause, resume } from "./scenes.ts";
+import { HUB_GRAPH, TestRig } from "./test-host.ts";
+import { COMPLETE, FAIL, FAILURE, OK } from "./test-worker.ts";
+import type { TestWorker } from "./test-worker.ts";
+
+const NODES = HUB_GRAPH.nodes.map((node) => node.path);
+const RESOLUTIONS = ["applied", "not_applied", "retry"] as const;
+
+/** Numbers that are the same for the same seed (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * Some runs, many workers and people who do whatever comes to mind, most of it
+ * at the wrong moment. Every step is allowed or refused by a rule, and the rig
+ * checks after each that what is stored is sound.
+ */
+export class RandomLife {
+  readonly rig = new TestRig();
+  /** How often each kind of step was allowed. */
+  readonly done = new Map<string, number>();
+  readonly #next: () => number;
+  readonly #workers: TestWorker[] = [];
+  readonly #runIds: string[] = [];
+
+  constructor(seed: number) {
+    this.#next = numbers(seed);
+  }
+
+  async step(): Promise<void> {
+    const [name, act] = this.#pick(Object.entries(this.#steps));
+    try {
+      await act();
+      this.done.set(name, (this.done.get(name) ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+    }
+  }
+
+  readonly #steps: Readonly<Record<string, () => Promise<unknown>>> = {
+    admit: async () => {
+      if (this.#runIds.length >= 6) return;
+      const graph = { ...HUB_GRAPH, startAt: this.#pick(NODES) };
+      this.#runIds.push(await this.rig.admit({ graph }));
+    },
+    launch: async () => this.#workers.push(await this.rig.launch(this.#run())),
+    attach: () => this.#worker().attach(),
+    relaunch: async () => this.#workers.push(await this.rig.relaunch(this.#run())),
+    hurry: async () => this.#workers.push(await this.rig.relaunch(this.#run())),
+    advance: () => this.#worker().advance(this.#result(), this.#follow()),
+    route: () => this.#worker().advance(undefined, this.#follow()),
+    act: () => this.#worker().act({ observable: this.#next() < 0.5 }),
+    work: async () => {
+      const worker = this.#worker();
+      await worker.act();
+      await worker.advance(this.#result(), this.#follow());
+    },
+    ask: () => this.#worker().ask(this.#next() < 0.5 ? { timeoutMs: 5_000 } : {}),
+    nap: () => this.#worker().wait(this.#ms(10_000)),
+    backOff: () => this.#worker().wait(this.#ms(10_000), this.#result()),
+    judge: () => this.#worker().judge(this.#next() < 0.5 ? "failed" : "timed_out"),
+    block: () => this.#worker().block({ reason: "source_changed", detail: "changed" }),
+    lose: () => this.rig.lose(this.#worker(), { counted: this.#next() < 0.7 }),
+    exit: () => this.rig.exit(this.#worker().proof.workerId),
+    lapse: async () => this.rig.at.leaseAdvance(15_000),
+    pass: () => this.rig.pass(this.#ms(8_000)),
+    pause: () => pause(this.rig, this.#run(), this.#next() < 0.4),
+    resume: () => resume(this.rig, this.#run()),
+    cancel: async () => (this.#next() < 0.3 ? cancel(this.rig, this.#run()) : undefined),
+    answer: () => this.#answer(),
+    resolve: () => this.#resolve(),
+    prune: () => this.#prune(),
+  };
+
+  async #answer(): Promise<void> {
+    const [open] = this.rig.reader.interactions.page({ includeClosed: false, limit: 1 });
+    if (open === undefined) return;
+    const request = { interactionId: open.interactionId, answerJson: "true" };
+    const asked = this.rig.asked("AnswerCheckpoint");
+    await this.rig.sound(answerCheckpoint(this.rig.host, asked, request));
+  }
+
+  async #resolve(): Promise<void> {
+    const [effect] = this.rig.reader.effects.page({ statuses: ["ambiguous"], limit: 1 });
+    if (effect === undefined) return;
+    const { effectId } = effect;
+    await settle({ rig: this.rig, effectId }, this.#pick(RESOLUTIONS));
+  }
+
+  async #prune(): Promise<void> {
+    const request = { olderThanMs: 60_000, dryRun: false };
+    await this.rig.sound(pruneRuns(this.rig.host, this.rig.asked("Prune"), request));
+    const gone = (runId: string): boolean => this.rig.reader.runs.get(runId) === undefined;
+    for (const runId of this.#runIds.filter(gone)) {
+      this.#runIds.splice(this.#runIds.indexOf(runId), 1);
+    }
+  }
+
+  /** One that fits what is being applied more often than not, or nothing would ever go on. */
+  #result(): AttemptResult {
+    const effect = this.#effect();
+    const outcome = this.#pick(["ok", "ok", "failed", "timed_out", "unknown"] as const);
+    const known = effect === undefined ? {} : { effect };
+    return outcome === "ok" ? { ...OK, ...known } : { outcome, error: FAILURE, ...known };
+  }
+
+  #effect(): EffectOutcome | undefined {
+    const applying = this.rig.reader.effects.page({ statuses: ["applying"], limit: 10 });
+    if (applying.length === 0 || this.#next() < 0.2) return undefined;
+    const { effectId } = this.#pick(applying);
+    return { effectId, kind: this.#pick(["applied", "applied", "rejected", "unknown"] as const) };
+  }
+
+  #follow(): NextStep | RunEnd {
+    const chance = this.#next();
+    if (chance < 0.15) return this.#next() < 0.5 ? COMPLETE : FAIL;
+    return { kind: "next", node: this.#pick(NODES), retry: this.#next() < 0.3 };
+  }
+
+  #run(): string {
+    return this.#pick(this.#runIds);
+  }
+
+  /** Mostly a young one: the older a worker, the surer it is fenced off. */
+  #worker(): TestWorker {
+    return this.#pick(this.#workers.slice(-4));
+  }
+
+  #ms(limit: number): number {
+    return Math.floor(this.#next() * limit);
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    const item = items[Math.floor(this.#next() * items.length)];
+    if (item === undefined) throw new HostError("REQUEST_INVALID", "there is nothing to pick yet");
+    return item;
+  }
+}
