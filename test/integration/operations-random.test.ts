@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RandomLife } from "../support/random-life.ts";
 
-const STEPS = 250;
+const STEPS = 300;
 /** Another seed is another life; one that failed is added here and stays. */
 const SEEDS = [1, 2, 3, 4];
 

@@ -10,6 +10,18 @@ import { COMPLETE, FAIL, FAILURE, OK } from "./test-worker.ts";
 import type { TestWorker } from "./test-worker.ts";
 
 const NODES = HUB_GRAPH.nodes.map((node) => node.path);
+/** What would end or stop everything happens less often than what goes on. */
+const CHANCES: Readonly<Record<string, number>> = {
+  admit: 0.5,
+  block: 0.05,
+  cancel: 0.05,
+  exit: 0.3,
+  judge: 0.3,
+  lapse: 0.1,
+  lose: 0.3,
+  pause: 0.3,
+  prune: 0.1,
+};
 const RESOLUTIONS = ["applied", "not_applied", "retry"] as const;
 
 /** Numbers that are the same for the same seed (mulberry32). */
@@ -42,6 +54,7 @@ export class RandomLife {
 
   async step(): Promise<void> {
     const [name, act] = this.#pick(Object.entries(this.#steps));
+    if (this.#next() > (CHANCES[name] ?? 1)) return;
     try {
       await act();
       this.done.set(name, (this.done.get(name) ?? 0) + 1);
@@ -58,8 +71,7 @@ export class RandomLife {
     },
     launch: async () => this.#workers.push(await this.rig.launch(this.#run())),
     attach: () => this.#worker().attach(),
-    relaunch: async () => this.#workers.push(await this.rig.relaunch(this.#run())),
-    hurry: async () => this.#workers.push(await this.rig.relaunch(this.#run())),
+    relaunch: async () => this.#workers.push(await this.rig.relaunch(this.#queued())),
     advance: () => this.#worker().advance(this.#result(), this.#follow()),
     route: () => this.#worker().advance(undefined, this.#follow()),
     act: () => this.#worker().act({ observable: this.#next() < 0.5 }),
@@ -79,7 +91,7 @@ export class RandomLife {
     pass: () => this.rig.pass(this.#ms(8_000)),
     pause: () => pause(this.rig, this.#run(), this.#next() < 0.4),
     resume: () => resume(this.rig, this.#run()),
-    cancel: async () => (this.#next() < 0.3 ? cancel(this.rig, this.#run()) : undefined),
+    cancel: () => cancel(this.rig, this.#run()),
     answer: () => this.#answer(),
     resolve: () => this.#resolve(),
     prune: () => this.#prune(),
@@ -134,9 +146,16 @@ export class RandomLife {
     return this.#pick(this.#runIds);
   }
 
-  /** Mostly a young one: the older a worker, the surer it is fenced off. */
+  #queued(): string {
+    const due = this.rig.reader.runs.queued(this.rig.at.clock.now(), 10);
+    return this.#pick(due).runId;
+  }
+
+  /** Mostly one that owns its run, but the others keep trying. */
   #worker(): TestWorker {
-    return this.#pick(this.#workers.slice(-4));
+    if (this.#next() < 0.1) return this.#pick(this.#workers);
+    const owners = this.rig.reader.claims.allOpen().map((claim) => claim.workerId);
+    return this.#pick(this.#workers.filter(({ proof }) => owners.includes(proof.workerId)));
   }
 
   #ms(limit: number): number {

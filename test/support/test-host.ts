@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { HostContext } from "../../src/host/context.ts";
 import { diagnose } from "../../src/host/diagnosis.ts";
+import { HostError } from "../../src/host/errors.ts";
 import { admitRun } from "../../src/host/operations/runs.ts";
 import type { Admission } from "../../src/host/operations/runs.ts";
 import { commandFingerprint } from "../../src/host/operations/canonical.ts";
@@ -127,7 +128,7 @@ export class TestRig {
 
   run(runId: string): RunRecord {
     const run = this.reader.runs.get(runId);
-    if (run === undefined) throw new Error(`no run ${runId}`);
+    if (run === undefined) throw new HostError("RUN_NOT_FOUND", `no run ${runId}`);
     return run;
   }
 
