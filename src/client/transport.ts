@@ -1,6 +1,7 @@
 /** The wire to a host: HTTP/2 without TLS over its Unix socket. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { packageVersion } from "../platform/package-info.ts";
@@ -51,7 +52,7 @@ export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): H
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
     binaryOptions: { recursionLimit: DEPTH_MAX },
-    interceptors: [tellVersion],
+    interceptors: [tellVersion, repeatRefused],
   });
   return {
     transport,
@@ -66,3 +67,27 @@ const tellVersion: Interceptor = (next) => (request) => {
   request.header.set(VERSION_HEADER, packageVersion());
   return next(request);
 };
+
+/** Refused so often, a call meets more than a first burst. */
+const REFUSALS_MAX = 100;
+
+/**
+ * A host takes so many streams of one connection, and says so when that opens.
+ * Of a burst sent before it was heard it refuses the rest unread, so that those
+ * may be sent again; from then on they wait for each other.
+ */
+const repeatRefused: Interceptor = (next) => async (request) => {
+  for (let refusals = 1; ; refusals += 1) {
+    try {
+      return await next(request);
+    } catch (error) {
+      if (request.stream || !isRefusedStream(error) || refusals === REFUSALS_MAX) throw error;
+      await turn();
+    }
+  }
+};
+
+function isRefusedStream(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && cause.message.includes("NGHTTP2_REFUSED_STREAM");
+}
