@@ -154,8 +154,8 @@ export class RandomLife {
   /** Mostly one that owns its run, but the others keep trying. */
   #worker(): TestWorker {
     if (this.#next() < 0.1) return this.#pick(this.#workers);
-    const owners = this.rig.reader.claims.allOpen().map((claim) => claim.workerId);
-    return this.#pick(this.#workers.filter(({ proof }) => owners.includes(proof.workerId)));
+    const owners = new Set(this.rig.reader.claims.allOpen().map((claim) => claim.workerId));
+    return this.#pick(this.#workers.filter(({ proof }) => owners.has(proof.workerId)));
   }
 
   #ms(limit: number): number {
