@@ -176,8 +176,8 @@ class RunningHost implements Host {
   async #end(now: boolean): Promise<void> {
     const { clock, log } = this.#setup;
     const { instance, store } = this.#foundation;
-    this.#housekeeping?.stop();
     this.#resolver.stop();
+    await this.#housekeeping?.stop();
     await this.#scheduler.drain(now);
     await Promise.all([
       this.#server.stop(DRAIN_GRACE_MS),

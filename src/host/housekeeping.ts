@@ -4,7 +4,6 @@ import type { Clock, Timer } from "../platform/clock.ts";
 import { newId, sha256Hex } from "../platform/ids.ts";
 import type { HostContext } from "./context.ts";
 import type { Activity } from "./activity.ts";
-import { HostError } from "./errors.ts";
 import {
   IDENTITY_CHECK_MS,
   IDLE_CHECK_MS,
@@ -34,6 +33,7 @@ export interface HousekeepingOptions {
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   readonly #timers: readonly Timer[];
+  #sweeping: Promise<void> | undefined;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -42,12 +42,14 @@ export class Housekeeping {
       clock.every(IDLE_CHECK_MS, () => this.#endWhenIdle()),
       clock.every(IDENTITY_CHECK_MS, options.checkIdentity),
       clock.every(MAINTENANCE_MS, () => this.#maintain()),
-      clock.every(SWEEP_CHECK_MS, () => void this.#sweep()),
+      clock.every(SWEEP_CHECK_MS, () => this.#beginSweep()),
     ];
   }
 
-  stop(): void {
+  /** Does nothing more, and resolves when nothing of it touches the state any more. */
+  async stop(): Promise<void> {
     for (const timer of this.#timers) timer.cancel();
+    await this.#sweeping;
   }
 
   #endWhenIdle(): void {
@@ -69,6 +71,12 @@ export class Housekeeping {
     if (walBytes > WAL_BYTES_NOTED) log.warn("store.wal_large", { walBytes });
   }
 
+  #beginSweep(): void {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined;
+    });
+  }
+
   /** Once a day, whichever hosts serve that day; not while runs execute. */
   async #sweep(): Promise<void> {
     const { host, retentionMs: olderThanMs } = this.#options;
@@ -82,9 +90,8 @@ export class Housekeeping {
       const logs = this.#removeOrphanedLogs();
       host.log.info("sweep.done", { ...extra, outputFiles: logs });
     } catch (error) {
-      // A store that cannot write now is asked again in the next round.
-      if (!(error instanceof HostError)) throw error;
-      host.log.warn("sweep.refused", { reason: error.reason });
+      // Nobody waits for it: a full disk or a folder that cannot be read is tried again next round.
+      host.log.warn("sweep.failed", { error });
     }
   }
 
