@@ -3,7 +3,11 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Interceptor, Transport } from "@connectrpc/connect";
-import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  Http2SessionManager,
+} from "@connectrpc/connect-node";
 import { packageVersion } from "../platform/package-info.ts";
 
 /** Tells the host which package version its peer is of. */
@@ -28,12 +32,15 @@ export interface HostLinkOptions {
   readonly socketPath: string;
   /** A connected socket to begin with, so that the probe of a host need not be wasted. */
   readonly socket?: Socket;
+  /** For one long stream of small messages, which gRPC carries a tenth faster than Connect. */
+  readonly forStream?: boolean;
   /** A host that answers no PING for as long is taken for dead; absent means never. */
   readonly pingMs?: number;
 }
 
 /** A link that connects when it is first used, and again when its connection broke. */
-export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): HostLink {
+export function openHostLink(options: HostLinkOptions): HostLink {
+  const { socketPath, socket, forStream = false, pingMs } = options;
   let probed = socket;
   const createConnection = (): Socket => {
     const first = probed;
@@ -42,9 +49,8 @@ export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): H
   };
   const pings = pingMs === undefined ? {} : { pingIntervalMs: pingMs, pingTimeoutMs: pingMs };
   const sessionManager = new Http2SessionManager(AUTHORITY, pings, { createConnection });
-  const transport = createConnectTransport({
+  const common = {
     baseUrl: AUTHORITY,
-    httpVersion: "2",
     sessionManager,
     useBinaryFormat: true,
     // On a local socket compression costs more than the bytes it saves.
@@ -53,7 +59,10 @@ export function openHostLink({ socketPath, socket, pingMs }: HostLinkOptions): H
     writeMaxBytes: MESSAGE_BYTES_MAX,
     binaryOptions: { recursionLimit: DEPTH_MAX },
     interceptors: [tellVersion, repeatRefused],
-  });
+  };
+  const transport = forStream
+    ? createGrpcTransport(common)
+    : createConnectTransport({ ...common, httpVersion: "2" });
   return {
     transport,
     close: () => {

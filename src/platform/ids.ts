@@ -10,6 +10,10 @@ const TIME_DIGITS = 10; // 50 bits: milliseconds until the year 37648
 const RANDOM_DIGITS = 16; // 80 bits
 const RANDOM_BYTES = 10;
 
+/** Random bytes are drawn so many at a time: each draw is a call of the system. */
+const POOL_BYTES = 4_096;
+
+let pool = Buffer.alloc(0);
 let lastMs = 0;
 let lastRandom = 0n;
 
@@ -23,9 +27,9 @@ export function newId(prefix: IdPrefix): string {
   if (now > lastMs) {
     lastMs = now;
     // The top bit stays free, so that counting up within a millisecond cannot overflow.
-    lastRandom = BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`) >> 1n;
+    lastRandom = BigInt(`0x${draw(RANDOM_BYTES).toString("hex")}`) >> 1n;
   } else {
-    lastRandom += 1n + BigInt(randomBytes(1)[0] ?? 0);
+    lastRandom += 1n + BigInt(draw(1)[0] ?? 0);
   }
   return `${prefix}_${digits(BigInt(lastMs), TIME_DIGITS)}${digits(lastRandom, RANDOM_DIGITS)}`;
 }
@@ -43,6 +47,13 @@ export function sha256Hex(data: string | Uint8Array): string {
 /** A number in [0, 1) to spread retries with; never for secrets. */
 export function random(): number {
   return Math.random();
+}
+
+function draw(bytes: number): Buffer {
+  if (pool.length < bytes) pool = randomBytes(POOL_BYTES);
+  const drawn = pool.subarray(0, bytes);
+  pool = pool.subarray(bytes);
+  return drawn;
 }
 
 function digits(value: bigint, count: number): string {

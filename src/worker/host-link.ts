@@ -38,7 +38,7 @@ export interface HostStream {
 }
 
 export function openHostStream(options: StreamOptions): HostStream {
-  const { transport } = openHostLink({ socketPath: options.socketPath });
+  const { transport } = openHostLink({ socketPath: options.socketPath, forStream: true });
   const outbox = new Outbox();
   const waiting = new Map<bigint, (body: OrderBody) => void>();
   let number = 0n;

@@ -161,10 +161,7 @@ describe("after COMMIT", () => {
     );
     leave();
     await store.write("c", (tx) => putRun(tx));
-    expect(changes).toEqual([
-      { runIds: ["run_a", "run_b"], position: 2 },
-      { runIds: ["run_b"], position: 2 },
-    ]);
+    expect(changes).toEqual([{ runIds: ["run_a", "run_b"] }, { runIds: ["run_b"] }]);
   });
 });
 

@@ -11,6 +11,9 @@ export interface LoopBlock {
   readonly cpuMs: number;
 }
 
+/** Nodes may begin a thousand times a second, and the answer is shown in seconds. */
+const CPU_STALE_MS = 250;
+
 /** Sees that a worker that sends heartbeats whenever its loop turns has stopped to. */
 export class LoopWatch {
   readonly #clock: Clock;
@@ -18,6 +21,7 @@ export class LoopWatch {
   readonly #probe: ProcessProbe;
   readonly #blockedMs: number;
   #cpuMs = 0;
+  #cpuKnownAt = Number.NEGATIVE_INFINITY;
   #node: string;
   #deprioritised = false;
 
@@ -36,12 +40,14 @@ export class LoopWatch {
   /** The worker begins a node. */
   executes(node: string): void {
     this.#node = node;
-    this.#cpuMs = this.#probe.cpuMsOf(this.#worker.pid) ?? this.#cpuMs;
+    if (this.#clock.monotonic() - this.#cpuKnownAt < CPU_STALE_MS) return;
+    this.heard(this.#probe.cpuMsOf(this.#worker.pid) ?? this.#cpuMs);
   }
 
   /** A heartbeat with the processor time used so far. */
   heard(cpuMs: number): void {
     this.#cpuMs = cpuMs;
+    this.#cpuKnownAt = this.#clock.monotonic();
   }
 
   /** Drops the priority of a blocked worker, once; true when it did so now. */

@@ -14,17 +14,24 @@ export interface Place {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Opens the next attempt of a visit, one higher than every earlier one. */
-export function openAttempt({ tx, run, at }: Step, place: Place): AttemptRecord {
+/**
+ * Opens the next attempt of a visit: one higher than `newest`, the run's newest
+ * attempt, when that is of the same visit, else the visit's first.
+ */
+export function openAttempt(
+  { tx, run, at }: Step,
+  place: Place,
+  newest: AttemptRecord | undefined,
+): AttemptRecord {
   const { node, visit, timeoutMs } = place;
-  const earlier = tx.attempts.ofVisit(run.runId, node, visit);
+  const isAgain = newest?.node === node && newest.visit === visit;
   const attempt: AttemptRecord = {
     attemptId: newId("att"),
     runId: run.runId,
-    ordinal: (tx.attempts.newest(run.runId)?.ordinal ?? 0) + 1,
+    ordinal: (newest?.ordinal ?? 0) + 1,
     node,
     visit,
-    attempt: Math.max(0, ...earlier.map((one) => one.attempt)) + 1,
+    attempt: isAgain ? newest.attempt + 1 : 1,
     status: "running",
     generation: run.generation,
     startedAt: at,

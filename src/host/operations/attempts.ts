@@ -49,10 +49,11 @@ export function attachWorker(
     const step = { tx, run, at: host.clock.now() };
     const status = runLifecycle.next(run.status, "attach");
     storeSources(step, newSources);
+    const newest = tx.attempts.newest(run.runId);
     const attempt = run.routing
-      ? tx.attempts.newest(run.runId)
+      ? newest
       : (tx.attempts.open(run.runId) ??
-        openAttempt(step, { node: run.node, visit: run.visit, timeoutMs }));
+        openAttempt(step, { node: run.node, visit: run.visit, timeoutMs }, newest));
     if (attempt === undefined) throw new HostError("ILLEGAL_TRANSITION", "nothing to route on");
     const boundary = run.boundary + 1;
     changeRun(step, {

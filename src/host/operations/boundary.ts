@@ -121,7 +121,7 @@ export function takeNext(step: Step, closed: AttemptRecord, next: NextStep): Ack
   const visit = next.retry ? run.visit : tx.attempts.maxVisit(run.runId, next.node) + 1;
   const boundary = run.boundary + 1;
   const to = run.pauseRequested ? "paused" : "running";
-  const opened = to === "paused" ? undefined : openAttempt(step, { ...next, visit });
+  const opened = to === "paused" ? undefined : openAttempt(step, { ...next, visit }, closed);
   if (to === "paused") releaseClaim(step);
   changeRun(step, {
     event: "advance",

@@ -82,7 +82,7 @@ export function openEffects(reader: Reader, runId: string): readonly EffectRecor
 
 /** The effect that the run's worker may be acting under right now; there is at most one. */
 export function applyingEffect({ tx, run }: Step): EffectRecord | undefined {
-  return tx.effects.applyingOfRun(run.runId)[0];
+  return tx.effects.unsettled(run.runId).find((effect) => effect.status === "applying");
 }
 
 /**

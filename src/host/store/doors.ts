@@ -143,11 +143,13 @@ export function claimed<T>(
   body: (tx: Tx, run: RunRecord, claim: ClaimRecord) => T,
 ): Promise<T> {
   return write(host, name, (tx) => {
-    const repeated = storedAnswer(tx, proof, number);
+    const open = tx.claims.open(proof.runId);
+    const own = open?.generation === proof.generation ? open : earlierClaim(tx, proof);
+    const repeated = storedAnswer(own, proof, number);
     // The answer was stored by the same numbered proposal of the same worker.
     if (repeated !== undefined) return JSON.parse(repeated) as T;
-    const { run, claim } = fence(host, tx, proof);
-    const answer = body(tx, run, claim);
+    const claim = fence(host, open, proof);
+    const answer = body(tx, requireRun(tx, proof.runId), claim);
     const now = host.leaseNow();
     tx.put.claimChange(proof.runId, proof.generation, {
       heartbeat: now,
@@ -158,9 +160,17 @@ export function claimed<T>(
   });
 }
 
-function storedAnswer(tx: Tx, proof: ClaimProof, number: number): string | undefined {
+/** The claim by which the worker once had the run, released or not. */
+function earlierClaim(tx: Tx, { runId, generation }: ClaimProof): ClaimRecord | undefined {
+  return tx.claims.get(runId, generation);
+}
+
+function storedAnswer(
+  claim: ClaimRecord | undefined,
+  proof: ClaimProof,
+  number: number,
+): string | undefined {
   if (number === 0) return undefined;
-  const claim = tx.claims.get(proof.runId, proof.generation);
   if (claim === undefined || ownerMismatch(claim, proof) !== undefined) return undefined;
   if (claim.lastNumber === number) return claim.lastAnswer;
   if (claim.lastNumber > number)
@@ -173,20 +183,14 @@ function storedAnswer(tx: Tx, proof: ClaimProof, number: number): string | undef
 }
 
 /** Throws unless the proof is of the run's present claim and that has not expired. */
-function fence(
-  host: HostContext,
-  tx: Tx,
-  proof: ClaimProof,
-): { readonly run: RunRecord; readonly claim: ClaimRecord } {
-  const run = tx.runs.get(proof.runId);
-  const claim = tx.claims.open(proof.runId);
-  if (run === undefined || claim === undefined) throw lost("missing_authority", proof);
+function fence(host: HostContext, claim: ClaimRecord | undefined, proof: ClaimProof): ClaimRecord {
+  if (claim === undefined) throw lost("missing_authority", proof);
   const mismatch = ownerMismatch(claim, proof);
   if (mismatch !== undefined) throw lost(mismatch, proof);
   if (claim.generation !== proof.generation) throw lost("generation_changed", proof);
   if (claim.epoch !== host.epoch) throw lost("owner_changed", proof);
   if (claim.expiry <= host.leaseNow()) throw lost("expired", proof);
-  return { run, claim };
+  return claim;
 }
 
 function ownerMismatch(claim: ClaimRecord, proof: ClaimProof): ClaimLoss | undefined {

@@ -32,8 +32,6 @@ export interface StoreOptions {
 /** What a subscriber hears after a COMMIT. */
 export interface StoreChange {
   readonly runIds: readonly string[];
-  /** Position of the newest event. */
-  readonly position: number;
 }
 
 export interface StoreSizes {
@@ -173,7 +171,7 @@ class SqliteStore implements Store {
   }
 
   #publish(runIds: readonly string[]): void {
-    const change = { runIds, position: this.reader.events.lastPosition() };
+    const change: StoreChange = { runIds };
     for (const listener of this.#listeners) {
       try {
         listener(change);
