@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { FINDINGS_MAX, PAGE_MAX } from "./limits.ts";
 import type { Instant, RunRecord } from "./records.ts";
 import type { HostContext } from "./context.ts";
@@ -33,6 +34,23 @@ export function diagnose(
   return findings;
 }
 
+/**
+ * The same for the whole store while the host goes on serving: each run is looked
+ * at in one piece, and the loop turns between them.
+ */
+export async function diagnoseCalmly(
+  reader: Reader,
+  { runId }: { readonly runId?: string | undefined } = {},
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { runId: id } of runsToCheck(reader, runId)) {
+    findings.push(...diagnose(reader, { runId: id }));
+    if (findings.length >= FINDINGS_MAX) break;
+    await nextTurn();
+  }
+  return findings.slice(0, FINDINGS_MAX);
+}
+
 export interface RepairReport {
   /** What was mended, or would be. */
   readonly repaired: readonly Finding[];
@@ -51,9 +69,10 @@ export async function repair(
   asked: AskedCommand,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<CommandResult<RepairReport>> {
+  const found = await diagnoseCalmly(host.store.reader);
   try {
     return await command<RepairReport>(host, asked, (tx) => {
-      const report = mendAll(tx, host.clock.now());
+      const report = mendAll(tx, found, host.clock.now());
       if (dryRun) throw new DryRun(report);
       return { extra: report };
     });
@@ -74,33 +93,30 @@ class DryRun extends Error {
   }
 }
 
-function mendAll(tx: Tx, at: Instant): RepairReport {
-  const mendable = diagnose(tx).filter((finding) => finding.repair !== undefined);
-  const runIds = [...new Set(mendable.map((finding) => finding.runId))];
-  const repaired = runIds.flatMap((runId) => mendRun(tx, runId, at));
-  return { repaired, remaining: diagnose(tx) };
+/** Looks again at what was found before, so a run that changed meanwhile is judged as it is now. */
+function mendAll(tx: Tx, found: readonly Finding[], at: Instant): RepairReport {
+  const mendable = found.filter((finding) => finding.repair !== undefined);
+  const runIds = new Set(mendable.map((finding) => finding.runId));
+  const repaired = [...runIds].flatMap((runId) => mendRun(tx, runId, at));
+  const left = [...runIds].flatMap((runId) => diagnose(tx, { runId }));
+  return { repaired, remaining: [...found.filter(({ runId }) => !runIds.has(runId)), ...left] };
 }
 
 /** One mending can bring another contradiction to light, so the run is looked at again after each. */
 function mendRun(tx: Tx, runId: string, at: Instant): readonly Finding[] {
   const done: Finding[] = [];
   for (;;) {
-    const run = presentRun(tx, runId);
+    const run = tx.runs.get(runId);
+    if (run === undefined) return done;
     const next = contradictionsOf(tx, run).find(({ mend }) => mend && !isDone(done, mend));
     if (next?.mend === undefined) return done;
     next.mend.apply({ tx, run, at });
     done.push(toFinding(runId, next));
     const data = { invariant: next.invariant, repair: next.mend.what };
-    const step = { tx, run: presentRun(tx, runId), at };
+    // The mending may have changed the row.
+    const step = { tx, run: tx.runs.get(runId) ?? run, at };
     changeRun(step, { event: "repair", change: {}, data });
   }
-}
-
-/** The run as the transaction has it now. */
-function presentRun(tx: Tx, runId: string): RunRecord {
-  const [run] = runsToCheck(tx, runId);
-  if (run === undefined) throw new Error(`run ${runId} went away while it was mended`);
-  return run;
 }
 
 function isDone(done: readonly Finding[], { what }: Mend): boolean {

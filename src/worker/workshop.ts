@@ -8,6 +8,7 @@ import type {
 import { describeError } from "../workflow/describe-error.ts";
 import { toJson } from "../workflow/json.ts";
 import type { Workflow } from "../workflow/define-workflow.ts";
+import { schemaProblems } from "./definition/answer-schemas.ts";
 import {
   loadDefinition,
   prepareLoader,
@@ -141,7 +142,7 @@ export async function resolve(
   order: Resolve,
 ): Promise<MessageInitShape<typeof ResolvedSchema>> {
   const loaded = await workshop.load(order);
-  const { workflow, graph } = requireSound(loaded);
+  const { workflow, graph } = requireSound(await withSchemas(loaded, order.workflowPath));
   const sources = loaded.sources.map(wireSource);
   const warnings = loaded.warnings.map(wireProblem);
   const base = { sources, graph: wireGraph(graph), warnings };
@@ -155,6 +156,12 @@ export async function resolve(
     title,
     ...(firstMs === null ? {} : { firstTimeoutMs: BigInt(Math.ceil(firstMs)) }),
   };
+}
+
+async function withSchemas(loaded: LoadedDefinition, file: string): Promise<LoadedDefinition> {
+  if (loaded.workflow === undefined) return loaded;
+  const problems = await schemaProblems(loaded.workflow, file);
+  return { ...loaded, problems: [...loaded.problems, ...problems] };
 }
 
 function acceptInput(workflow: Workflow, inputJson: string): string {

@@ -13,6 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "@connectrpc/*",
     "@bufbuild/protobuf",
     "node:net",
+    "node:timers/promises",
     "node:child_process",
     // host.json, and the file that hands a start error back.
     "node:fs",
@@ -145,6 +146,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/limits.ts",
     "src/host/operations",
     "src/host/diagnosis",
+    "node:timers/promises",
     "type:src/host/context.ts",
     "type:src/host/store",
     "src/host/store/doors.ts",
@@ -158,7 +160,14 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
 
   "src/worker/nodes": ["src/workflow", "src/platform", "node:*"],
-  "src/worker/definition": ["src/workflow", "src/platform", "es-module-lexer", "esbuild", "node:*"],
+  "src/worker/definition": [
+    "src/workflow",
+    "src/platform",
+    "ajv",
+    "es-module-lexer",
+    "esbuild",
+    "node:*",
+  ],
   "src/worker/engine": [
     "src/workflow",
     "src/platform",

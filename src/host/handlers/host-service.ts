@@ -25,7 +25,7 @@ import type {
   RepairRequest,
   RepairResponse,
 } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
-import { diagnose, repair } from "../diagnosis.ts";
+import { diagnoseCalmly, repair } from "../diagnosis.ts";
 import type { Finding as FindingRecord } from "../diagnosis.ts";
 import { FINDINGS_MAX } from "../limits.ts";
 import { pruneRuns } from "../operations/retention.ts";
@@ -50,10 +50,13 @@ export function hostService(parts: HandlerParts): ServiceImpl<typeof HostService
   };
 }
 
-function diagnoseState({ host }: HandlerParts, request: DiagnoseRequest): DiagnoseResponse {
+async function diagnoseState(
+  { host }: HandlerParts,
+  request: DiagnoseRequest,
+): Promise<DiagnoseResponse> {
   const { reader } = host.store;
   const runId = findRunIdOrAny(reader, request.runId);
-  const findings = diagnose(reader, runId === undefined ? {} : { runId });
+  const findings = await diagnoseCalmly(reader, runId === undefined ? {} : { runId });
   return create(DiagnoseResponseSchema, { findings: findingMessages(findings) });
 }
 
