@@ -1,5 +1,5 @@
 /** Where a user's state lives, and whether that place is fit to hold it. */
-import { lstatSync, mkdirSync, realpathSync, statfsSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statfsSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -76,9 +76,15 @@ export function statePaths(env: Environment = process.env): StatePaths {
  */
 export function prepareStateFolder(paths: StatePaths): void {
   process.umask(0o077);
-  const folders = [paths.folder, dirname(paths.socket), paths.cacheDir, paths.workersDir];
-  for (const folder of folders) ensurePrivateFolder(folder);
-  refuseNetworkFileSystem(paths.folder);
+  ensureStateFolder(paths.folder);
+  const others = [dirname(paths.socket), paths.cacheDir, paths.workersDir];
+  for (const folder of others) ensurePrivateFolder(folder);
+}
+
+/** Creates the state folder where it is missing; throws when it is not fit, or cannot be made. */
+export function ensureStateFolder(folder: string): void {
+  ensurePrivateFolder(folder);
+  refuseNetworkFileSystem(folder);
 }
 
 /** Throws unless the folder is a real one of this user that nobody else can enter. */
@@ -101,12 +107,30 @@ export function checkPrivateFolder(folder: string): void {
 }
 
 function ensurePrivateFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StateFolderError(folder, `cannot be created: ${(error as Error).message}`);
-  }
+  for (const missing of missingFolders(folder)) createFolder(missing, folder);
   checkPrivateFolder(folder);
+}
+
+/** The folder and those above it that do not exist, the outermost first. */
+function missingFolders(folder: string): readonly string[] {
+  if (existsSync(folder) || dirname(folder) === folder) return [];
+  return [...missingFolders(dirname(folder)), folder];
+}
+
+/**
+ * One level only. Node's own `recursive` never returns where a file system has the
+ * parent and still says ENOENT, as /proc does.
+ */
+function createFolder(missing: string, folder: string): void {
+  try {
+    mkdirSync(missing, { mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Another process was faster; what it made is looked at like our own.
+    if (code === "EEXIST") return;
+    const remedy = "set PI_WORKFLOWS_HOME to a folder that can be created";
+    throw new StateFolderError(folder, `cannot be created: ${message}; ${remedy}`);
+  }
 }
 
 function inspect(folder: string): Stats {

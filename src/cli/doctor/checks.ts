@@ -5,7 +5,11 @@ import { dirname } from "node:path";
 import { failureLine } from "../../client/host-error.ts";
 import { packageRoot } from "../../platform/package-info.ts";
 import { readSettings } from "../../platform/settings.ts";
-import { checkPrivateFolder, SOCKET_PATH_BYTES_MAX } from "../../platform/state-folder.ts";
+import {
+  checkPrivateFolder,
+  ensureStateFolder,
+  SOCKET_PATH_BYTES_MAX,
+} from "../../platform/state-folder.ts";
 import type { StatePaths } from "../../platform/state-folder.ts";
 
 export interface Check {
@@ -26,8 +30,8 @@ const LOAD_DRIVER =
 export function localChecks(findPaths: () => StatePaths): readonly Check[] {
   const place = check("state folder", () => {
     const { folder } = findPaths();
-    if (!existsSync(folder)) return `${folder} does not exist yet; the host creates it`;
-    checkPrivateFolder(folder);
+    // Whether one that is missing can be created is known when it was: the host needs it next.
+    ensureStateFolder(folder);
     return folder;
   });
   if (!place.ok) return [nodeVersion(), driver(), place];

@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -87,6 +89,32 @@ describe("the state folder", () => {
     expect(() => prepareStateFolder(pathsIn("file"))).toThrow(StateFolderError);
     expect(() => prepareStateFolder(pathsIn("file/below"))).toThrow("cannot be created");
   });
+
+  // Run in a process that can be ended: a creation that never returns must fail this test alone.
+  test.runIf(existsSync("/proc/self")).each(["/proc/nope", "/proc/nope/deep/er"])(
+    "in a place that takes no folders (%s) is refused at once",
+    (folder) => {
+      const module = JSON.stringify(
+        new URL("../../../src/platform/state-folder.ts", import.meta.url),
+      );
+      const script = `
+        const { prepareStateFolder, statePaths } = await import(${module});
+        try { prepareStateFolder(statePaths({ PI_WORKFLOWS_HOME: ${JSON.stringify(folder)} })); }
+        catch (error) { console.log(error.name, error.message); }`;
+      const { stdout, signal } = spawnSync(
+        process.execPath,
+        ["--input-type=module", "-e", script],
+        {
+          encoding: "utf8",
+          timeout: 10_000,
+          killSignal: "SIGKILL",
+        },
+      );
+      expect(signal).toBeNull();
+      expect(stdout).toMatch(`StateFolderError ${folder} cannot be created: ENOENT`);
+      expect(stdout).toContain("set PI_WORKFLOWS_HOME");
+    },
+  );
 });
 
 describe("the socket", () => {
