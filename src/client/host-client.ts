@@ -22,6 +22,8 @@ export interface ConnectOptions {
   readonly hostEntry: string;
   /** How long a call may look for a host before it gives up. */
   readonly budgetMs?: number;
+  /** How long a host that was started may take to listen, when that is longer. */
+  readonly startMs?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   /** Told when a host is being started. */
@@ -48,6 +50,8 @@ export interface HostClient {
 
 /** Enough for a host to stop, and for another to start and recover. */
 const BUDGET_MS = 15_000;
+/** A host on a machine with much else to do is slow to load, and is still the one that is wanted. */
+const START_MS = 60_000;
 /** A host that is stopping gets this time before it is asked again. */
 const STOPPING_PAUSE_MS = 50;
 /** How often a call that has no answer yet looks whether the host runs at all. */
@@ -78,6 +82,7 @@ class Connection implements HostClient {
       clock: options.clock ?? systemClock,
       signal: options.signal,
       onStart: options.onStart,
+      startMs: options.startMs ?? START_MS,
     };
     const transport = this.#transport();
     this.runs = createClient(RunService, transport);

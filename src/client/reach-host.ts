@@ -20,6 +20,8 @@ export interface ReachOptions {
   readonly signal: AbortSignal | undefined;
   /** Told once when a host is being started. */
   readonly onStart: (() => void) | undefined;
+  /** How long a host may take from its start until it listens; more than the usual budget. */
+  readonly startMs: number;
 }
 
 export interface Reached {
@@ -39,8 +41,9 @@ const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ENOTDIR"]);
 
 /**
  * Connects to the host, starting one if that is wanted and none answers, until
- * `deadline` on the clock's monotonic time. Many callers at once may each start
- * one: the lock lets one of them live, and all connect to it.
+ * `deadline` on the clock's monotonic time, or longer while one is coming up on a
+ * busy machine. Many callers at once may each start one: the lock lets one of them
+ * live, and all connect to it.
  */
 export async function reachHost(options: ReachOptions, deadline: number): Promise<Reached> {
   const starter = options.startHost ? new Starter(options) : undefined;
@@ -51,7 +54,8 @@ export async function reachHost(options: ReachOptions, deadline: number): Promis
       if (typeof found !== "string") return found;
       if (!BUSY.has(found)) starter?.failIfFailed();
       if (ABSENT.has(found)) absent(options, starter);
-      if (options.clock.monotonic() >= deadline) throw lateError(options.paths, found);
+      const isLate = options.clock.monotonic() >= deadline;
+      if (isLate && starter?.isComing() !== true) throw lateError(options.paths, found, starter);
       await sleep(options.clock, pause * (0.75 + random() / 2));
     }
   } finally {
@@ -91,6 +95,7 @@ class Starter {
   #running: HostStart | undefined;
   #exit: HostExit | undefined;
   #notBefore = 0;
+  #firstAt: number | undefined;
   #pause = RESTART_PAUSE_MS;
 
   constructor(options: ReachOptions) {
@@ -100,6 +105,7 @@ class Starter {
   startIfDue(): void {
     const { clock, hostEntry, paths, onStart } = this.#options;
     if (this.#running !== undefined || clock.monotonic() < this.#notBefore) return;
+    this.#firstAt ??= clock.monotonic();
     if (this.#exit === undefined) onStart?.();
     const started = startHost(hostEntry, paths);
     this.#running = started;
@@ -111,6 +117,21 @@ class Starter {
     this.#running = undefined;
     this.#notBefore = this.#options.clock.monotonic() + this.#pause;
     this.#pause = Math.min(this.#pause * 2, RESTART_PAUSE_MS_MAX);
+  }
+
+  /** A host lives that does not listen yet: the one started here, or the one that has the lock. */
+  isComing(): boolean {
+    const { clock, startMs } = this.#options;
+    if (this.#firstAt === undefined || clock.monotonic() - this.#firstAt >= startMs) return false;
+    return this.#running !== undefined || this.#exit?.ok === true;
+  }
+
+  /** Ends the host that was started here and listens nowhere; returns its process id. */
+  endSilent(): number | undefined {
+    const pid = this.#running?.pid;
+    if (pid === undefined || livingHost(this.#options.paths)?.pid === pid) return undefined;
+    this.#running?.kill();
+    return pid;
   }
 
   /** A host that cannot start now will not start by being asked again. */
@@ -168,11 +189,11 @@ function refuseDenied(paths: StatePaths, socketPath: string, code: string): void
   );
 }
 
-function lateError(paths: StatePaths, code: string): HostUnreachableError {
+function lateError(paths: StatePaths, code: string, starter?: Starter): HostUnreachableError {
+  const ended = ABSENT.has(code) ? starter?.endSilent() : undefined;
   const host = livingHost(paths);
-  const what =
-    host === undefined
-      ? "no host came to listen in time"
-      : `the host (pid ${host.pid}) does not take connections`;
+  let what = "no host came to listen in time";
+  if (ended !== undefined) what = `the host (pid ${ended}) did not come to listen and was ended`;
+  else if (host !== undefined) what = `the host (pid ${host.pid}) does not take connections`;
   return new HostUnreachableError("no_answer", `${what} (${code})`, paths.log);
 }

@@ -12,10 +12,13 @@ import { failureLine } from "./host-error.ts";
 export type HostExit = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 export interface HostStart {
+  readonly pid: number | undefined;
   /** Settles when the process has ended; a host that serves leaves it open. */
   readonly exit: Promise<HostExit>;
   /** Lets the caller's process end before the host does. */
   release(): void;
+  /** Ends it at once, for a host that never came to listen: nobody else knows of it. */
+  kill(): void;
 }
 
 const OUTPUT_BYTES_MAX = 64 * 1024;
@@ -53,7 +56,12 @@ export function startHost(hostEntry: string, paths: StatePaths): HostStart {
       settle(code === 0 ? { ok: true } : { ok: false, reason: reasonOf(output, code, signal) });
     });
   });
-  return { exit, release: () => child.unref() };
+  return {
+    pid: child.pid,
+    exit,
+    release: () => child.unref(),
+    kill: () => void child.kill("SIGKILL"),
+  };
 }
 
 function reasonOf(output: number, code: number | null, signal: string | null): string {

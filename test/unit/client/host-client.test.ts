@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import type { ConnectError } from "@connectrpc/connect";
@@ -8,7 +8,9 @@ import type { ConnectOptions, HostClient } from "../../../src/client/host-client
 import { livingHost, readHostFile } from "../../../src/client/host-file.ts";
 import { isHostGone, isRejectedFor, rejectionOf } from "../../../src/client/rejection.ts";
 import { Reason } from "../../../src/gen/piworkflows/common/v1/error_pb.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import { packageVersion } from "../../../src/platform/package-info.ts";
+import { stateOf } from "../../../src/platform/process-identity.ts";
 import type { StatePaths } from "../../../src/platform/state-folder.ts";
 import { refusal, startFakeHost, stateFolder } from "../../support/fake-host.ts";
 import type { FakeHost, FakeServices } from "../../support/fake-host.ts";
@@ -157,6 +159,50 @@ describe("without a host", () => {
     const { pid } = await (await connecting).host.getStatus({});
     expect(pid).toBe(3);
     expect(starts).toBe(1);
+  });
+
+  test("one that never listens is ended when its time is over, and named", async () => {
+    const pidFile = join(paths.folder, "pid");
+    const hostEntry = program(
+      `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); for (;;);`,
+    );
+    const limits = { budgetMs: 100, startMs: 3_000 };
+    const error: unknown = await client({ startHost: true, hostEntry, ...limits }).catch(
+      (caught: unknown) => caught,
+    );
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    expect(error).toMatchObject({
+      kind: "no_answer",
+      message: `the host (pid ${pid}) did not come to listen and was ended (ENOENT)`,
+    });
+    await expect.poll(() => stateOf(pid) ?? "gone").toBe("gone");
+  });
+
+  test("one that is slow to listen is waited for beyond the budget", async () => {
+    const pidFile = join(paths.folder, "pid");
+    const hostEntry = program(
+      `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+       setInterval(() => undefined, 1_000);`,
+    );
+    let lateBy = 0;
+    let looksWhenLate = 0;
+    const monotonic = (): number => {
+      if (lateBy > 0) looksWhenLate += 1;
+      return systemClock.monotonic() + lateBy;
+    };
+    const connecting = client({
+      startHost: true,
+      hostEntry,
+      clock: { ...systemClock, monotonic },
+      budgetMs: 15_000,
+    });
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8")).toMatch(/\d/);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    open.push({ close: () => process.kill(pid, "SIGKILL") });
+    lateBy = 30_000;
+    await expect.poll(() => looksWhenLate).toBeGreaterThan(3);
+    await fakeHost({ host: { getStatus: () => ({ pid: 4 }) } });
+    expect((await (await connecting).host.getStatus({})).pid).toBe(4);
   });
 
   test("a file in the socket's place is told as such", async () => {
