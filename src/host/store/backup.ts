@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, rmSync } from "node:fs";
 import type Database from "better-sqlite3";
 import { HostError } from "../errors.ts";
+import { storageCode } from "./storage-error.ts";
 
 export interface BackupReport {
   readonly bytes: number;
@@ -23,7 +24,7 @@ export async function backUp(db: Database.Database, path: string): Promise<Backu
     return await digestOf(path);
   } catch (error) {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
-    throw error;
+    throw refusalFor(error, path);
   }
 }
 
@@ -31,9 +32,26 @@ function reserve(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
+    if (isFull(error)) throw refusalFor(error, path);
     const words = error instanceof Error ? error.message : String(error);
     throw new HostError("REQUEST_INVALID", `a backup needs a new file: ${words}`);
   }
+}
+
+/** The copy's disk need not be the state's: its trouble is told with its path. */
+function refusalFor(error: unknown, path: string): unknown {
+  if (isFull(error)) {
+    const message = `the disk of ${path} is full and no copy was written; choose another place`;
+    return new HostError("STORAGE_FULL", message);
+  }
+  const code = storageCode(error);
+  if (code === undefined) return error;
+  return new HostError("STORAGE_FAILED", `no copy was written to ${path}: SQLITE_${code}`);
+}
+
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "ENOSPC" || storageCode(error) === "FULL";
 }
 
 async function digestOf(path: string): Promise<BackupReport> {
