@@ -10,10 +10,8 @@ import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
-import { statePaths } from "../../src/platform/state-folder.ts";
-import { runCli } from "../support/cli-process.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
-import { newStateFolder, runHost } from "../support/real-host.ts";
+import { runHost } from "../support/real-host.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
 
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };
@@ -99,22 +97,6 @@ describe("one state folder", () => {
     expect(pid).toBe(first.pid);
     expect(Number(epoch)).toBe(1);
   });
-
-  test("gets one host from ten that are started at once, and all ten find it", async () => {
-    const folder = newStateFolder();
-    const cli = { paths: statePaths({ ...process.env, PI_WORKFLOWS_HOME: folder }) };
-    const env = { PI_WORKFLOWS_SPARES: "0" };
-    onTestFinished(async () => void (await runCli(cli, "host", "stop")));
-    const starts = Array.from({ length: 10 }, () =>
-      runCli({ ...cli, env }, "host", "start", "--json"),
-    );
-    const ends = await Promise.all(starts);
-    expect(ends.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array(10).fill({ code: 0, stderr: "" }),
-    );
-    const pids = ends.map(({ stdout }) => (JSON.parse(stdout) as { readonly pid: number }).pid);
-    expect(new Set(pids).size).toBe(1);
-  }, 120_000);
 });
 
 describe("a key", () => {

@@ -20,6 +20,8 @@ export type CleanUp = (run: () => Promise<void> | void) => void;
 
 export interface VoyageOptions {
   readonly cleanUp: CleanUp;
+  /** State folder of all hosts; a new one by default. */
+  readonly state?: string;
   /** Environment of the n-th host, counted from 1. */
   readonly env?: (host: number, voyage: Voyage) => Readonly<Record<string, string>>;
 }
@@ -53,7 +55,7 @@ export class Voyage {
     this.#options = options;
     this.project = mkdtempSync(join(tmpdir(), "p-"));
     options.cleanUp(() => rmSync(this.project, { recursive: true, force: true }));
-    this.state = newStateFolder(options.cleanUp);
+    this.state = options.state ?? newStateFolder(options.cleanUp);
   }
 
   /** Number of hosts that were started. */

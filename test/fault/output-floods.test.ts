@@ -1,0 +1,83 @@
+// Output without end, in one line or in billions, is the flooding run's own trouble: the host's
+// memory stays flat, what was cut is told, and every other caller is answered as before.
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { valueJson } from "../../src/cli/values.ts";
+import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
+import { startRun } from "../support/journeys.ts";
+import { Voyage } from "../support/voyage.ts";
+
+const MIB = 1024 * 1024;
+const HOST_MEMORY_MAX = 300 * MIB;
+const LATENCY_MS_MAX = 1000;
+const BETWEEN_CALLS_MS = 50;
+/** Head and tail of a worker, and a little of what describes them. */
+const CAPTURED_MAX = 2 * MIB;
+
+test("floods of three workers leave the host's memory and other callers alone", async () => {
+  const voyage = new Voyage({ cleanUp: onTestFinished });
+  const line = await startRun(voyage, "start line", "floods", { how: "line" });
+  const lines = await startRun(voyage, "start lines", "floods", { how: "lines" });
+  const errors = await startRun(voyage, "start errors", "floods", { how: "errors" });
+  const seen = await pollUntilEnded(voyage, line);
+  for (const runId of [lines, errors])
+    await voyage.command(`cancel ${runId}`, ({ runs }, command) =>
+      runs.cancelRun({ command, runId }),
+    );
+  expect(Math.max(...seen.map(({ bytes }) => bytes))).toBeLessThan(HOST_MEMORY_MAX);
+  const late = seen.filter(({ ms }) => ms > LATENCY_MS_MAX);
+  expect(late.length).toBeLessThanOrEqual(seen.length / 20);
+  const { summary, outputTail } = await voyage.view(line);
+  expect(summary?.status).toBe(RunStatus.COMPLETED);
+  expect(outputTail).toContain("the end");
+  expect(await droppedBytes(voyage, line)).toBeGreaterThan(298_000_000);
+  for (const size of captured(voyage)) expect(size).toBeLessThan(CAPTURED_MAX);
+  await voyage.expectSound(line);
+});
+
+test("the flood of a command is cut by its worker, and the command still succeeds", async () => {
+  const voyage = new Voyage({ cleanUp: onTestFinished });
+  const runId = await startRun(voyage, "start", "floods", { how: "command" });
+  const { result } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
+  const { kept } = valueJson(result) as { readonly kept: number };
+  expect(kept).toBeGreaterThanOrEqual(1000);
+  expect(kept).toBeLessThan(1200);
+  const { residentBytes } = await voyage.ask(({ host }) => host.getStatus({}));
+  expect(Number(residentBytes)).toBeLessThan(HOST_MEMORY_MAX);
+});
+
+interface Seen {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+/** Asks for the host's state again and again until the run has ended. */
+async function pollUntilEnded(voyage: Voyage, runId: string): Promise<readonly Seen[]> {
+  const seen: Seen[] = [];
+  for (;;) {
+    const begun = performance.now();
+    const { residentBytes } = await voyage.ask(({ host }) => host.getStatus({}));
+    seen.push({ ms: performance.now() - begun, bytes: Number(residentBytes) });
+    if ((await voyage.view(runId)).summary?.finishedAt !== undefined) return seen;
+    // The pace of somebody who looks, not a wait for something to happen.
+    await sleep(BETWEEN_CALLS_MS);
+  }
+}
+
+async function droppedBytes(voyage: Voyage, runId: string): Promise<number> {
+  return voyage.ask(async ({ runs }) => {
+    let dropped = 0;
+    for await (const piece of runs.readRunLog({ runId })) dropped += Number(piece.droppedBytes);
+    return dropped;
+  });
+}
+
+/** Sizes of the files in which the output of workers is kept. */
+function captured(voyage: Voyage): readonly number[] {
+  const folder = join(voyage.state, "workers");
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size);
+}
