@@ -97,10 +97,18 @@ export function checkTarget(
   if (typeof target !== "string") report(findings, place, `must name a node, not ${shown(target)}`);
   else if (nodes.includes(target)) return target;
   else {
-    const hint = nodes.length === 0 ? "" : `; the nearest one is ${shown(nearest(target, nodes))}`;
-    report(findings, place, `there is no node ${shown(target)}${hint}`);
+    report(findings, place, `there is no node ${shown(target)}${nodeHint(target, nodes)}`);
   }
   return undefined;
+}
+
+const NODES_LISTED_MAX = 8;
+
+function nodeHint(target: string, nodes: readonly string[]): string {
+  const near = nearest(target, nodes);
+  if (near !== undefined) return `; the nearest one is ${shown(near)}`;
+  if (nodes.length === 0 || nodes.length > NODES_LISTED_MAX) return "";
+  return `; the nodes are ${nodes.map(shown).join(", ")}`;
 }
 
 function report(findings: Findings, place: string, message: string): void {

@@ -47,9 +47,13 @@ export function warnUnknownFields(
   for (const field of Object.keys(fields)) {
     if (known.includes(field)) continue;
     const near = nearest(field, known);
+    const hint =
+      near === undefined
+        ? `the known ones are ${known.join(", ")}`
+        : `the nearest known field is ${near}`;
     findings.warnings.push({
       place: memberPlace(place, field),
-      message: `unknown field, which is ignored; the nearest known field is ${near}`,
+      message: `unknown field, which is ignored; ${hint}`,
     });
   }
 }
@@ -75,15 +79,32 @@ export function shown(value: unknown): string {
   return typeof value === "bigint" ? `${value}n` : String(value);
 }
 
-/** The known word with the fewest edits between it and `word`; the first one in a tie. */
-export function nearest(word: string, known: readonly string[]): string {
-  let best = known[0] ?? "";
+/**
+ * The known word with the fewest edits between it and `word`, the first one in a
+ * tie; `undefined` when none is near enough to have been meant.
+ */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase().slice(0, NEAREST_CHARS_MAX);
+  let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase().slice(0, 64), candidate.toLowerCase());
+    const other = candidate.toLowerCase().slice(0, NEAREST_CHARS_MAX);
+    const distance = isBeginning(wanted, other) ? 1 : editDistance(wanted, other);
+    // A third of the letters may differ: two of "build" or "timeout", none of "b".
+    const allowed = Math.ceil(Math.max(wanted.length, other.length) / 3);
+    if (distance > allowed || distance >= Math.min(wanted.length, other.length)) continue;
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
+}
+
+const NEAREST_CHARS_MAX = 64;
+const BEGINNING_CHARS_MIN = 3;
+
+/** `timeout` for `timeoutMs`: what was left out is no mistake of spelling. */
+function isBeginning(left: string, right: string): boolean {
+  const [short, long] = left.length < right.length ? [left, right] : [right, left];
+  return short.length >= BEGINNING_CHARS_MIN && long.startsWith(short);
 }
 
 function editDistance(left: string, right: string): number {

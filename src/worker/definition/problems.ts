@@ -56,9 +56,14 @@ export async function problemsOf(
     return [failedImport(importer, failure.specifier, thrown)];
   const problems = memberOf(thrown, "problems");
   if (memberOf(thrown, "name") === "WorkflowDefinitionError" && Array.isArray(problems)) {
-    const at = positionOfFrame(session, thrown) ?? { file: session.entry };
-    // The name says which class this is, and that class holds a list of problems.
-    return (problems as readonly Problem[]).map((problem) => ({ ...problem, ...at }));
+    const { file, ...at } = positionOfFrame(session, thrown) ?? { file: session.entry };
+    // The name says which class this is, and that class holds a list of problems. The frame
+    // is the call that defines the workflow, which is the line of no single part of it.
+    return (problems as readonly Problem[]).map((problem) => ({
+      ...problem,
+      file,
+      ...(problem.place === "" ? at : {}),
+    }));
   }
   if (!(thrown instanceof SyntaxError)) return [thrownProblem(session, thrown)];
   const missing = missingExport(session, thrown);

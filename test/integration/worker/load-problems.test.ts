@@ -143,7 +143,7 @@ describe("a broken workflow file", () => {
     expect(await problemsOf(project)).toEqual(["w.workflow.ts there is no such file"]);
   });
 
-  test("is told all problems of its definition, at the call that defines it", async () => {
+  test("is told all problems of its definition, by their places in it", async () => {
     const text = [
       'import { compute, defineWorkflow } from "pi-workflows";',
       "interface Unused {",
@@ -158,9 +158,9 @@ describe("a broken workflow file", () => {
     ];
     const project = createProject({ "w.workflow.ts": text.join("\n") });
     expect(await problemsOf(project)).toEqual([
-      'w.workflow.ts:5:16 [edges[0].to] there is no node "b"; the nearest one is "a"',
-      "w.workflow.ts:5:16 [nodes.a.timeoutMs] must be more than 0 ms, not -5",
-      'w.workflow.ts:5:16 [startAt] there is no node "nowhere"; the nearest one is "a"',
+      'w.workflow.ts [edges[0].to] there is no node "b"; the nodes are "a"',
+      "w.workflow.ts [nodes.a.timeoutMs] must be more than 0 ms, not -5",
+      'w.workflow.ts [startAt] there is no node "nowhere"; the nodes are "a"',
     ]);
   });
 });

@@ -29,13 +29,36 @@ describe("a definition with faults", () => {
       "nodes.a.run: must be a function, not undefined",
       'nodes["b/c"]: must not hold "/", which separates the parts of a path',
       "nodes.d.forMs: must be more than 0 ms, not -1",
-      'startAt: there is no node "nowhere"; the nearest one is "a"',
-      'edges[0].to: there is no node "x"; the nearest one is "a"',
+      'startAt: there is no node "nowhere"; the nodes are "a", "b/c", "d"',
+      'edges[0].to: there is no node "x"; the nodes are "a", "b/c", "d"',
       'edges[1].from: a second edge leaves "a"; the first is edges[0]. Use a switch',
-      'edges[2].from: there is no node "y"; the nearest one is "a"',
+      'edges[2].from: there is no node "y"; the nodes are "a", "b/c", "d"',
       'edges[2].switch.on: must be $.field, $output.field, $result.outcome or $result.error.name, not "result"',
-      'edges[2].switch.cases.v: there is no node "z"; the nearest one is "a"',
+      'edges[2].switch.cases.v: there is no node "z"; the nodes are "a", "b/c", "d"',
       'edges[3]: must be { from, to } or { from, switch }, not "edge"',
+    ]);
+  });
+
+  test.each([
+    ["biuld", "build"],
+    ["Build", "build"],
+    ["build", "rebuild"],
+    ["deploy-prod", "deploy-production"],
+    ["bb", undefined],
+    ["b", undefined],
+    ["toString", undefined],
+  ])("names the node that %s was meant to be, and none that it was not", (to, near) => {
+    const names = near === undefined ? ["a", "c"] : ["a", near];
+    const nodes = Object.fromEntries(names.map((name) => [name, node]));
+    const hint =
+      near === undefined ? 'the nodes are "a", "c"' : `the nearest one is ${JSON.stringify(near)}`;
+    const [, second = ""] = names;
+    const edges = [
+      { from: "a", to: second },
+      { from: second, to },
+    ];
+    expect(problems({ nodes, startAt: "a", edges })).toEqual([
+      `edges[1].to: there is no node ${JSON.stringify(to)}; ${hint}`,
     ]);
   });
 
@@ -60,7 +83,7 @@ describe("a definition with faults", () => {
       ["nodes: must be an object of nodes by name, not an array", 'startAt: there is no node "a"'],
     ],
     [{ startAt: undefined }, ["startAt: must name a node, not undefined"]],
-    [{ startAt: "toString" }, ['startAt: there is no node "toString"; the nearest one is "a"']],
+    [{ startAt: "toString" }, ['startAt: there is no node "toString"; the nodes are "a"']],
     [{ edges: {} }, ["edges: must be an array, not an object"]],
     [{ name: undefined }, ["name: must be a text, not undefined"]],
     [{ name: "x".repeat(257) }, ["name: has 257 bytes, more than 256"]],

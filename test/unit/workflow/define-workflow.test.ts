@@ -34,7 +34,7 @@ describe("defineWorkflow", () => {
       [
         'workflow "w" cannot run:',
         "  maxSteps: must be a whole number from 1 to 1000000, not -1",
-        '  startAt: there is no node "x"; the nearest one is "a"',
+        '  startAt: there is no node "x"; the nodes are "a"',
       ].join("\n"),
     );
   });
