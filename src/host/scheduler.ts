@@ -1,5 +1,6 @@
 /** What runs next, where there is a place for it, and what falls due. */
 import type { Timer } from "../platform/clock.ts";
+import { changedAt } from "../platform/file-times.ts";
 import { bootId, cpuMsOf, stateOf } from "../platform/process-identity.ts";
 import type { Settings } from "../platform/settings.ts";
 import type { LoopBlock } from "./activation/loop-watch.ts";
@@ -83,7 +84,7 @@ class RunScheduler implements Scheduler {
       host: options.host,
       supervisor: options.supervisor,
       settings: options.settings,
-      probe: options.probe ?? { stateOf, cpuMsOf, bootId },
+      probe: options.probe ?? { stateOf, cpuMsOf, bootId, changedAt },
       cacheDir: options.cacheDir,
       givenUp: this.#givenUp.signal,
     };

@@ -6,8 +6,10 @@ import { describe, expect, test } from "vitest";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import { EffectOutcomeKind } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { sha256Hex } from "../../src/platform/ids.ts";
 import { FakeWorker, json } from "../support/fake-worker.ts";
 import { SchedulerRig, turns } from "../support/scheduler-rig.ts";
+import { hubAt } from "../support/test-host.ts";
 import { advance, effectBegin, loadFailed } from "../support/worker-frames.ts";
 
 const KILLED = { cause: "signal", signal: "SIGKILL" } as const;
@@ -41,6 +43,26 @@ describe("a workflow that cannot be loaded", () => {
     await second.begins();
     expect(rig.run(runId)).toMatchObject({ status: "running", noProgress: 0 });
     second.says(effectBegin("manual"));
+  });
+
+  test("is not begun in a spare that was preloaded before a file of it changed", async () => {
+    const rig = new SchedulerRig();
+    const want = { workflowPath: "/project/hub.workflow.ts", projectDir: "/project" };
+    const spare = new FakeWorker(rig.at.clock, want);
+    const clean = new FakeWorker(rig.at.clock);
+    rig.supervisor.prepared.push(spare, clean);
+    rig.changes.set("/project/helper.ts", rig.at.clock.now() + 1);
+    const content = Buffer.from("export {};");
+    const helper = { path: "/project/helper.ts", kind: "file", size: 10 } as const;
+    const digest = sha256Hex(content);
+    const runId = await rig.admit({
+      graph: hubAt("hub"),
+      sources: [{ ...helper, digest, content }],
+    });
+    await clean.begins();
+    expect(spare.signals).toEqual(["stop RETIRED 2000"]);
+    expect(rig.supervisor.wishes.map(({ fresh }) => fresh)).toEqual([false, true]);
+    expect(rig.events(runId)).toEqual(["admit", "launch", "attach"]);
   });
 
   test("though nothing of it changed keeps the committed work until somebody mends it", async () => {

@@ -46,6 +46,7 @@ export class FakeWorker implements SupervisedWorker {
   readonly startedAt = 0;
   state: WorkerState = "busy";
   preloadedFor: WantedWorkflow | undefined;
+  preloadedAt: number | undefined;
   boundTo: { readonly runId: string; readonly generation: number } | undefined;
   exit: WorkerExit | undefined;
 
@@ -78,6 +79,7 @@ export class FakeWorker implements SupervisedWorker {
     // No process has such a number.
     this.pid = 2 ** 30 + workers;
     this.preloadedFor = preloadedFor;
+    this.preloadedAt = preloadedFor === undefined ? undefined : clock.now();
     this.#heardAt = clock.monotonic();
   }
 

@@ -82,6 +82,8 @@ export class SchedulerRig extends TestRig {
   /** State letters of processes, where not "S". */
   readonly states = new Map<number, string>();
   readonly cpuMs = new Map<number, number>();
+  /** When files changed, where long ago is not the answer. */
+  readonly changes = new Map<string, number>();
 
   constructor({ capacity = 4, renewMs = 10_000 }: SchedulerRigOptions = {}) {
     super();
@@ -102,6 +104,7 @@ export class SchedulerRig extends TestRig {
         stateOf: (pid) => this.states.get(pid) ?? "S",
         cpuMsOf: (pid) => this.cpuMs.get(pid) ?? 0,
         bootId: () => "boot",
+        changedAt: async (path) => await Promise.resolve(this.changes.get(path) ?? 0),
       },
     });
     onTestFinished(() => this.stop(true));

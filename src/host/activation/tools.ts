@@ -1,12 +1,14 @@
 import type { HostContext } from "../context.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** What the process table tells of a worker; tests put their own in its place. */
+/** What the system tells of workers and their files; tests put their own in its place. */
 export interface ProcessProbe {
   /** State letter; absent when there is no such process. */
   readonly stateOf: (pid: number) => string | undefined;
   readonly cpuMsOf: (pid: number) => number | undefined;
   readonly bootId: () => string;
+  /** Wall-clock time of a file's last change; `Infinity` when it cannot be told. */
+  readonly changedAt: (path: string) => Promise<number>;
 }
 
 export interface ActivationSettings {

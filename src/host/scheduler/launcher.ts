@@ -8,6 +8,7 @@ import { launchRun } from "../operations/claims.ts";
 import type { RunRecord } from "../records.ts";
 import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
+import { isSpareCurrent } from "./spare-check.ts";
 import { buryWorker } from "./take-over.ts";
 
 /** A worker for one run. */
@@ -125,15 +126,16 @@ export class Launcher {
     if (before !== undefined && before.endedAt === undefined) await buryWorker(this.#tools, before);
   }
 
-  async #acquire({
-    runId,
-    workflowPath,
-    projectDir,
-    useRecorded,
-  }: RunRecord): Promise<SupervisedWorker> {
+  async #acquire(run: RunRecord): Promise<SupervisedWorker> {
+    const { runId, workflowPath, projectDir, useRecorded } = run;
     // A spare that loaded the disk's bytes cannot run the recorded ones.
     const fresh = useRecorded || this.#fresh.has(runId);
-    return await this.#supervisor.acquire({ workflowPath, projectDir, fresh });
+    const worker = await this.#supervisor.acquire({ workflowPath, projectDir, fresh });
+    const recorded = this.#tools.host.store.reader.sources.ofRun(runId);
+    const { changedAt } = this.#tools.probe;
+    if (await isSpareCurrent(worker, run, { recorded, changedAt })) return worker;
+    release(worker);
+    return await this.#supervisor.acquire({ workflowPath, projectDir, fresh: true });
   }
 
   #hold(event: string, { runId }: RunRecord, error: unknown): void {

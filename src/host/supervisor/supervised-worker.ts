@@ -84,6 +84,8 @@ export interface SupervisedWorker {
   readonly startedAt: number;
   /** The workflow it loads or has loaded before anybody needed it. */
   readonly preloadedFor: WantedWorkflow | undefined;
+  /** When it began to load it, in wall-clock milliseconds. */
+  readonly preloadedAt: number | undefined;
   /** The generation it is bound to, once it is. */
   readonly boundTo: { readonly runId: string; readonly generation: number } | undefined;
   /** How it ended, once it has. */

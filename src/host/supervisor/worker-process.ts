@@ -65,6 +65,7 @@ export class WorkerProcess implements SupervisedWorker {
   readonly startedAt: number;
   state: WorkerState = "starting";
   preloadedFor: WantedWorkflow | undefined;
+  preloadedAt: number | undefined;
   boundTo: { readonly runId: string; readonly generation: number } | undefined;
   exit: WorkerExit | undefined;
   /** True while it loads what nobody needs yet. */
@@ -142,6 +143,7 @@ export class WorkerProcess implements SupervisedWorker {
   /** Loads a workflow before anybody needs it. */
   preload(want: WantedWorkflow, cacheDir: string): void {
     this.preloadedFor = want;
+    this.preloadedAt = this.#spec.clock.now();
     this.loading = true;
     const value = create(PreloadSchema, { ...want, cacheDir });
     this.send(create(WorkResponseSchema, { body: { case: "preload", value } }));

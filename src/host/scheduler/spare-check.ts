@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import type { RunRecord, SourceRecord } from "../records.ts";
+import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
+
+/** The kernel's time of a change may be so much older than the change. */
+const KERNEL_TICK_MS = 20;
+
+/**
+ * Whether a spare that loaded the run's workflow beforehand holds the files that
+ * the run recorded: none of them changed since both were there. Told from times
+ * alone, so a file that was only touched costs the run its spare and nothing else.
+ */
+export async function isSpareCurrent(
+  spare: SupervisedWorker,
+  run: RunRecord,
+  files: {
+    readonly recorded: readonly SourceRecord[];
+    readonly changedAt: (path: string) => Promise<number>;
+  },
+): Promise<boolean> {
+  if (spare.preloadedAt === undefined) return true;
+  const since = Math.min(spare.preloadedAt, run.createdAt) - KERNEL_TICK_MS;
+  const times = await Promise.all(files.recorded.map((source) => files.changedAt(fileOf(source))));
+  return times.every((time) => time < since);
+}
+
+/** A package is known by its manifest alone. */
+function fileOf({ kind, path }: SourceRecord): string {
+  return kind === "package" ? join(path, "package.json") : path;
+}
