@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { RESOLVE_DEADLINE_MS } from "../../src/host/limits.ts";
+import { REFILL_DELAY_MS } from "../../src/host/supervisor/warm-pool.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { endOf, inState, PATIENCE_MS, rigFor } from "../support/supervised.ts";
+import { endOf, inState, PATIENCE_MS, rigFor, spareAfterAWhile } from "../support/supervised.ts";
 import { act, WANT } from "../support/supervisor-rig.ts";
 
 const OTHER = { workflowPath: "/project/b.workflow.ts", projectDir: "/project" };
@@ -17,6 +18,17 @@ describe("spares", () => {
     expect(rig.supervisor.live()).toHaveLength(3);
   });
 
+  test("take no time from whoever was just handed a worker", async () => {
+    const clock = new FakeClock();
+    const rig = await rigFor({ child: "obedient", clock, settings: { spares: 1 } });
+    const spare = await spareAfterAWhile(rig, clock);
+    expect(await rig.supervisor.acquire(WANT)).toBe(spare);
+    clock.advance(REFILL_DELAY_MS - 1);
+    expect(rig.supervisor.live()).toEqual([spare]);
+    clock.advance(1);
+    await inState(rig, "spare", 1);
+  });
+
   test("are not started while the capacity is exhausted", async () => {
     const rig = await rigFor({ child: "obedient", settings: { spares: 1, capacity: 1 } });
     const worker = await rig.supervisor.acquire(WANT);
@@ -29,9 +41,8 @@ describe("spares", () => {
   test("that die are replaced after a pause, not at once", async () => {
     const clock = new FakeClock();
     const rig = await rigFor({ child: "obedient", clock, settings: { spares: 1 } });
-    await inState(rig, "spare", 1);
-    const [spare] = rig.supervisor.live();
-    spare?.kill();
+    const spare = await spareAfterAWhile(rig, clock);
+    spare.kill();
     await vi.waitFor(() => expect(rig.logged.map(({ event }) => event)).toContain("spare.lost"));
     expect(rig.supervisor.live()).toEqual([]);
     clock.advance(1_000);
@@ -41,10 +52,9 @@ describe("spares", () => {
   test("that waited too long are replaced", async () => {
     const clock = new FakeClock();
     const rig = await rigFor({ child: "obedient", clock, settings: { spares: 1, spareMs: 5_000 } });
-    await inState(rig, "spare", 1);
-    const [old] = rig.supervisor.live();
+    const old = await spareAfterAWhile(rig, clock);
     clock.advance(5_000);
-    await vi.waitFor(() => expect(old?.exit?.reason).toContain("waited too long"), PATIENCE_MS);
+    await vi.waitFor(() => expect(old.exit?.reason).toContain("waited too long"), PATIENCE_MS);
     await inState(rig, "spare", 1);
   });
 
@@ -83,10 +93,9 @@ describe("spares", () => {
     const clock = new FakeClock();
     // It hears nothing, the wish to load included.
     const rig = await rigFor({ child: "ignores-stop", clock, settings: { spares: 1 } });
-    await inState(rig, "spare", 1);
-    const [slow] = rig.supervisor.live();
+    const slow = await spareAfterAWhile(rig, clock);
     rig.supervisor.remember(WANT);
     clock.advance(RESOLVE_DEADLINE_MS);
-    await vi.waitFor(() => expect(slow?.exit?.reason).toContain("too long to load"), PATIENCE_MS);
+    await vi.waitFor(() => expect(slow.exit?.reason).toContain("too long to load"), PATIENCE_MS);
   });
 });

@@ -1,6 +1,8 @@
 /** A supervisor for one test, ended with it. */
 import { onTestFinished, vi, expect } from "vitest";
 import type { SupervisedWorker, WorkerExit } from "../../src/host/supervisor/supervised-worker.ts";
+import { REFILL_DELAY_MS } from "../../src/host/supervisor/warm-pool.ts";
+import type { FakeClock } from "./fake-clock.ts";
 import { startRig, WANT } from "./supervisor-rig.ts";
 import type { Rig, RigOptions } from "./supervisor-rig.ts";
 
@@ -38,4 +40,15 @@ export async function inState(
     expect(found).toHaveLength(count);
     return found;
   }, PATIENCE_MS);
+}
+
+/** Lets time pass until a spare is being started, and waits until it is ready. */
+export async function spareAfterAWhile(rig: Rig, clock: FakeClock): Promise<SupervisedWorker> {
+  await vi.waitFor(() => {
+    clock.advance(REFILL_DELAY_MS);
+    expect(rig.supervisor.live()).toHaveLength(1);
+  }, PATIENCE_MS);
+  const [spare] = await inState(rig, "spare", 1);
+  if (spare === undefined) throw new Error("there is no spare");
+  return spare;
 }

@@ -45,8 +45,8 @@ interface Idle {
 const RESPAWN_MS_MIN = 1_000;
 const RESPAWN_MS_MAX = 60_000;
 const LAST_WORDS_BYTES = 2_048;
-/** Forking holds up the host, and a start takes a core: both wait until who was served has begun. */
-const REFILL_DELAY_MS = 200;
+/** Forking holds up the host, and a start takes a core: both wait for who was served or has just come. */
+export const REFILL_DELAY_MS = 200;
 
 export class WarmPool {
   readonly #options: PoolOptions;
@@ -61,7 +61,7 @@ export class WarmPool {
   readonly #unloadable = new Map<string, number>();
   #useless = 0;
   #respawn: Timer | undefined;
-  /** Present shortly after a worker was handed out. */
+  /** Present shortly after the host opened or a worker was handed out. */
   #refill: Timer | undefined;
 
   constructor(options: PoolOptions) {
@@ -70,6 +70,7 @@ export class WarmPool {
 
   open(): void {
     this.#phase = "open";
+    this.#refillLater();
     this.#settle();
   }
 
