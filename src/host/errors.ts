@@ -26,7 +26,7 @@ export type RejectionReason =
   | "WORKER_UNKNOWN"
   | "REQUEST_INVALID";
 
-/** One finding in a workflow file. */
+/** One finding in a workflow file or in an answer. */
 export interface WorkflowProblem {
   readonly message: string;
   readonly file?: string;
@@ -34,7 +34,7 @@ export interface WorkflowProblem {
   readonly line?: number;
   /** Counted from 1. */
   readonly column?: number;
-  /** Place in the definition, for example `nodes.build.retry`. */
+  /** Place in the definition or the answer, for example `nodes.build.retry`. */
   readonly place?: string;
 }
 

@@ -26,7 +26,9 @@ describe("AnswerCheckpoint", () => {
     });
     expect(await rejected(wrong)).toMatchObject({
       reason: Reason.ANSWER_INVALID,
-      message: "answer must have required property 'ship'",
+      message: 'answer must have the property "ship"',
+      runId: worker.run.runId,
+      problems: [{ place: "answer", message: 'must have the property "ship"' }],
     });
     expect(worker.run.status).toBe("waiting");
     const answer = value({ ship: true });

@@ -11,13 +11,17 @@ const SHIP = JSON.stringify({
 });
 
 async function refusal(schema: string, answer: string): Promise<string> {
-  const error: unknown = await checkAnswer(schema, answer).then(
+  return (await refused(schema, answer)).message;
+}
+
+async function refused(schema: string, answer: string): Promise<HostError> {
+  const error: unknown = await checkAnswer(schema, answer, { runId: "run_1" }).then(
     () => undefined,
     (reason: unknown) => reason,
   );
   if (!(error instanceof HostError)) throw new Error(`expected a refusal, got ${String(error)}`);
   expect(error.reason).toBe("ANSWER_INVALID");
-  return error.message;
+  return error;
 }
 
 describe("an answer with a schema", () => {
@@ -26,12 +30,51 @@ describe("an answer with a schema", () => {
   });
 
   test("is refused with the place and the rule when it does not", async () => {
-    expect(await refusal(SHIP, '{"ship":"yes"}')).toBe("answer/ship must be boolean");
-    expect(await refusal(SHIP, "{}")).toBe("answer must have required property 'ship'");
+    expect(await refusal(SHIP, '{"ship":"yes"}')).toBe("answer.ship must be boolean");
+    expect(await refusal(SHIP, "{}")).toBe('answer must have the property "ship"');
+  });
+
+  test("is told all that does not fit, with the names and values that would", async () => {
+    const schema = {
+      type: "object",
+      required: ["target", "when"],
+      additionalProperties: false,
+      properties: {
+        target: { enum: ["staging", "production", 3] },
+        when: { type: "string" },
+        "by/whom": { type: "array", items: { type: "object", required: ["name"] } },
+        confirm: { const: true },
+        count: { minimum: 2 },
+      },
+    };
+    const answer = { target: "prod", "by/whom": [{}, 5], confirm: false, count: 1, note: "x" };
+    const { message, details } = await refused(JSON.stringify(schema), JSON.stringify(answer));
+    const expected = [
+      ["answer", 'must have the property "when"'],
+      ["answer", 'must not have the property "note"'],
+      ["answer.target", 'must be one of "staging", "production", 3'],
+      ['answer["by/whom"][0]', 'must have the property "name"'],
+      ['answer["by/whom"][1]', "must be object"],
+      ["answer.confirm", "must be true"],
+      ["answer.count", "must be >= 2"],
+    ];
+    expect(details.problems?.map(({ place, message: what }) => [place, what])).toEqual(expected);
+    expect(details.runId).toBe("run_1");
+    expect(message).toBe(expected.map((one) => one.join(" ")).join("; "));
+  });
+
+  test("has a bound for what it is told", async () => {
+    const schema = JSON.stringify({ items: { enum: ["x".repeat(500)] } });
+    const { message, details } = await refused(schema, JSON.stringify(Array(5_000).fill("y")));
+    expect(details.problems).toHaveLength(21);
+    expect(details.problems?.at(-1)).toEqual({ place: "answer", message: "has 4980 more faults" });
+    expect(message.length).toBeLessThan(4_000);
+    const long = await refused(schema, JSON.stringify(Array(50_000).fill("y")));
+    expect(long.details.problems).toHaveLength(1);
   });
 
   test("is checked by the 2020-12 rules", async () => {
-    expect(await refusal(SHIP, '{"ship":true,"tags":["b"]}')).toContain("answer/tags/0");
+    expect(await refusal(SHIP, '{"ship":true,"tags":["b"]}')).toContain("answer.tags[0]");
   });
 
   test("may have a schema that says only yes or no", async () => {

@@ -97,9 +97,9 @@ function presentInteraction(reader: Reader, text: string): { readonly interactio
 /** Only an open question can be answered wrongly; of a closed one the caller is told that. */
 async function checkFits(
   reader: Reader,
-  { status, schema }: InteractionRecord,
+  { status, schema, runId }: InteractionRecord,
   answerJson: string,
 ): Promise<void> {
   if (status !== "pending" || schema === undefined) return;
-  await checkAnswer(reader.values.read(schema), answerJson);
+  await checkAnswer(reader.values.read(schema), answerJson, { runId });
 }
