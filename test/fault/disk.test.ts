@@ -89,7 +89,7 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
     const disk = new SmallDisk(onTestFinished, 1);
     disk.fill();
     const { code, stderr } = await runHost(disk.folder);
-    expect(code).toBe(78);
+    expect(code).toBe(5);
     expect(stderr).toMatch(/full|no space/i);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
@@ -98,7 +98,7 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
     const disk = new SmallDisk(onTestFinished, 4);
     disk.makeReadOnly();
     const { code, stderr } = await runHost(disk.folder);
-    expect(code).toBe(78);
+    expect(code).toBe(5);
     expect(stderr).toContain(disk.folder);
     expect(stderr).toMatch(/read-only/i);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);

@@ -11,7 +11,6 @@ import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
-import { runHost } from "../support/real-host.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
 
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };
@@ -86,17 +85,6 @@ test("a host stopped for longer than a lease takes no claim away when it goes on
   expect(worker?.workerId).toBe(running.worker?.workerId);
   expect(attempts).toHaveLength(1);
   await voyage.expectSound(runId);
-});
-
-describe("one state folder", () => {
-  test("has one host: a second one ends well and changes nothing", async () => {
-    const voyage = voyageOf();
-    const first = await voyage.host();
-    expect(await runHost(voyage.state)).toMatchObject({ code: 0, stderr: "" });
-    const { pid, epoch } = await voyage.ask(({ host }) => host.getStatus({}));
-    expect(pid).toBe(first.pid);
-    expect(Number(epoch)).toBe(1);
-  });
 });
 
 describe("a key", () => {

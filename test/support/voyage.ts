@@ -49,6 +49,7 @@ export class Voyage {
   readonly #options: VoyageOptions;
   readonly #given = new Map<string, Given>();
   #host: RealHost | undefined;
+  #starting: Promise<RealHost> | undefined;
   #hosts = 0;
 
   constructor(options: VoyageOptions) {
@@ -58,23 +59,25 @@ export class Voyage {
     this.state = options.state ?? newStateFolder(options.cleanUp);
   }
 
-  /** Number of hosts that were started. */
-  get hosts(): number {
-    return this.#hosts;
-  }
-
   /** The host of this moment; the next one when the last has died. */
   async host(): Promise<RealHost> {
-    while (this.#host === undefined) {
-      if (this.#hosts >= HOSTS_MAX) throw new Error(`${HOSTS_MAX} hosts died`);
-      const { cleanUp, env } = this.#options;
+    if (this.#host !== undefined) return this.#host;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<RealHost> {
+    const { cleanUp, env } = this.#options;
+    while (this.#hosts < HOSTS_MAX) {
       this.#hosts += 1;
       const settings = { PI_WORKFLOWS_SPARES: "0", ...env?.(this.#hosts, this) };
-      this.#host = await startRealHost({ cleanUp, folder: this.state, env: settings }).catch(
-        diedEarly,
-      );
+      const options = { cleanUp, folder: this.state, env: settings };
+      this.#host = await startRealHost(options).catch(diedEarly);
+      if (this.#host !== undefined) return this.#host;
     }
-    return this.#host;
+    throw new Error(`${HOSTS_MAX} hosts died`);
   }
 
   /** Asks until a host has answered. */
