@@ -11,8 +11,13 @@ import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import type { ReadRunLogResponse } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
 import { ValueKind } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
 import { HostError } from "../../src/host/errors.ts";
-import { EVENT_PAGE_MAX, PAGE_MAX, VIEW_TEXT_CHARS_MAX } from "../../src/host/limits.ts";
-import { command, rejected, startHandlers } from "../support/handler-rig.ts";
+import {
+  EVENT_PAGE_MAX,
+  OUTPUT_TAIL_BYTES,
+  PAGE_MAX,
+  VIEW_TEXT_CHARS_MAX,
+} from "../../src/host/limits.ts";
+import { command, rejected, startHandlers, tailOf } from "../support/handler-rig.ts";
 import { OK, next } from "../support/test-worker.ts";
 
 const value = (json: JsonValue): Value => fromJson(ValueSchema, json);
@@ -85,7 +90,27 @@ describe("GetRun", () => {
     ]);
     expect(run?.interaction).toMatchObject({ interactionId, summary: "Ship it?" });
     expect(run?.worker).toMatchObject({ workerId: worker.proof.workerId, generation: 1 });
-    expect(run?.outputTail).toBe("the tail");
+    expect(run?.outputTail).toBe(tailOf(worker.proof.workerId));
+  });
+
+  test("shows the end of what all workers wrote, the newest last", async () => {
+    const { runs, rig } = startHandlers();
+    const workers = [await rig.running("hub")];
+    const { runId } = workers[0] ?? { runId: "" };
+    for (let count = 1; count < 3; count += 1) {
+      const last = workers.at(-1);
+      if (last === undefined) throw new Error("there is no worker");
+      await rig.lose(last, { counted: false });
+      await rig.exit(last.proof.workerId);
+      workers.push(await rig.relaunch(runId));
+    }
+    const { run } = await runs.getRun({ runId });
+    const all = workers.map(({ proof }) => tailOf(proof.workerId)).join("");
+    const tail = run?.outputTail ?? "";
+    expect(tail.length).toBeLessThan(all.length);
+    expect(all.endsWith(tail)).toBe(true);
+    expect(Buffer.byteLength(tail)).toBeGreaterThan(OUTPUT_TAIL_BYTES - 2);
+    expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(OUTPUT_TAIL_BYTES);
   });
 });
 

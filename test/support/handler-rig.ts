@@ -164,13 +164,18 @@ interface Own {
   readonly shutdowns: boolean[];
 }
 
+/** What the newest output of a worker is, here. */
+export function tailOf(workerId: string): string {
+  return `${"é".repeat(1_000)} written by ${workerId}\n`;
+}
+
 function partsOf(rig: TestRig, { streams, resolver, workersDir, shutdowns }: Own): HandlerParts {
   const output = new OutputLog(workersDir);
   return {
     host: rig.host,
     streams,
     resolver,
-    live: { loopBlock: () => undefined, blockedRuns: () => [], outputTail: () => "the tail" },
+    live: { loopBlock: () => undefined, blockedRuns: () => [], outputTail: tailOf },
     supervisor: {
       live: () => [],
       readLog: (workerId) => output.read(workerId),

@@ -9,6 +9,8 @@ import {
   WorkerViewSchema,
 } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Progress, RunView, WorkerView } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import { OUTPUT_TAIL_BYTES } from "../limits.ts";
+import { lastBytes } from "../operations/last-bytes.ts";
 import type { RunDetails } from "../operations/queries.ts";
 import type {
   AttemptRecord,
@@ -26,7 +28,7 @@ import type { ViewSources } from "./run-summary.ts";
 import { cutText, readCutValue } from "./values.ts";
 
 export function runView(sources: ViewSources, details: RunDetails): RunView {
-  const { reader, live } = sources;
+  const { reader } = sources;
   const { run, interaction, worker } = details;
   return create(RunViewSchema, {
     summary: runSummary(sources, run),
@@ -43,8 +45,18 @@ export function runView(sources: ViewSources, details: RunDetails): RunView {
     ...cutFields(reader, "input", run.input),
     restartedFrom: run.restartedFrom ?? "",
     changedFiles: [...(run.changedFiles ?? [])],
-    outputTail: worker === undefined ? "" : live.outputTail(worker.workerId),
+    outputTail: outputTail(sources, run.runId),
   });
+}
+
+/** The end of what the run's workers wrote, the newest last. */
+function outputTail({ reader, live }: ViewSources, runId: string): string {
+  let tail = "";
+  for (const { workerId } of reader.workers.ofRun(runId).toReversed()) {
+    tail = live.outputTail(workerId) + tail;
+    if (Buffer.byteLength(tail) >= OUTPUT_TAIL_BYTES) break;
+  }
+  return lastBytes(tail, OUTPUT_TAIL_BYTES);
 }
 
 type CutFields<Name extends string> = {

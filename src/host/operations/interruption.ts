@@ -1,6 +1,7 @@
 import { INTERRUPT_BACKOFF_MS, NO_PROGRESS_MAX, OUTPUT_TAIL_BYTES } from "../limits.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
 import type { BlockReason } from "../lifecycle/run.ts";
+import { lastBytes } from "./last-bytes.ts";
 import { interruptAttempt, parkAttempt } from "./attempt-rows.ts";
 import { applyingEffect, isManual, loseEffect } from "./effect-rows.ts";
 import { changeRun, releaseClaim } from "./step.ts";
@@ -119,14 +120,4 @@ function blockWithoutProgress(step: Step, { reason, outputTail = "" }: Interrupt
 
 function backoffMs(losses: number): number {
   return INTERRUPT_BACKOFF_MS[Math.min(losses, INTERRUPT_BACKOFF_MS.length) - 1] ?? 0;
-}
-
-/** The end of a text, at most so many bytes in UTF-8 and never half a character. */
-function lastBytes(text: string, limit: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= limit) return text;
-  return bytes
-    .subarray(bytes.length - limit)
-    .toString()
-    .replace(/^\uFFFD+/, "");
 }
