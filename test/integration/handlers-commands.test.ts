@@ -13,6 +13,7 @@ import { NOTE_BYTES_MAX } from "../../src/host/limits.ts";
 import { pruneRuns } from "../../src/host/operations/retention.ts";
 import { command, rejected, startHandlers } from "../support/handler-rig.ts";
 import type { HandlerRig } from "../support/handler-rig.ts";
+import { putRun } from "../support/records.ts";
 import { COMPLETE, OK } from "../support/test-worker.ts";
 
 const PLACE = { workflow: "hub", projectDir: "/project" };
@@ -37,6 +38,40 @@ describe("a command on a run", () => {
       reason: Reason.RUN_NOT_FOUND,
       names: [first, second].toSorted(),
     });
+  });
+
+  test.each(["", "…", "...", "run_", "run_…"])(
+    "takes the end of an id, with %j before it",
+    async (before) => {
+      const { runs, rig } = startHandlers();
+      const runId = await rig.admit();
+      await rig.admit();
+      const { run } = await runs.getRun({ runId: `${before}${runId.slice(-8)}` });
+      expect(run?.summary?.runId).toBe(runId);
+    },
+  );
+
+  test("takes no end of an id that several have, and names them", async () => {
+    const { runs, rig } = startHandlers();
+    const ids = await rig.host.store.write("put", (tx) =>
+      ["run_01aaaaaa9xyzw", "run_01bbbbbb9xyzw"].map((runId) => putRun(tx, { runId }).runId),
+    );
+    const refusal = await rejected(runs.getRun({ runId: "9xyzw" }));
+    expect(refusal).toMatchObject({ reason: Reason.RUN_NOT_FOUND, names: ids });
+    expect(refusal.message).toContain("fits several run ids");
+    const short = await rejected(runs.getRun({ runId: "…yzw" }));
+    expect(short.message).toContain("at least 4 characters of the beginning or the end");
+  });
+
+  test("tells of effects whose outcome nobody knows since", async () => {
+    const { runs, rig } = startHandlers();
+    const worker = await rig.running("deploy");
+    await worker.act();
+    const { runId } = worker;
+    const { run } = await runs.getRun({ runId });
+    expect(run?.summary?.ambiguousEffects).toBe(0);
+    const cancelled = await runs.cancelRun({ command: command(), runId });
+    expect(cancelled.run).toMatchObject({ status: RunStatus.CANCELLED, ambiguousEffects: 1 });
   });
 
   test.each(["../../etc/passwd", "run_%", "run_' OR 1=1 --", "--help", "\u001B[31m"])(

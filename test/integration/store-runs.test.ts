@@ -162,6 +162,19 @@ describe("lists of runs", () => {
     expect(runs.idsByPrefix("run_ab%", 10)).toEqual([]);
   });
 
+  test("by suffix of the id hold what ends with it and nothing else", async () => {
+    const { store } = openTestStore();
+    await store.write("put", (tx) => {
+      for (const runId of ["run_1abcd", "run_2abcd", "run_3bbcd"]) putRun(tx, { runId });
+    });
+    const { runs } = store.reader;
+    expect(runs.idsBySuffix("abcd", 10)).toEqual(["run_1abcd", "run_2abcd"]);
+    expect(runs.idsBySuffix("bcd", 2)).toEqual(["run_1abcd", "run_2abcd"]);
+    expect(runs.idsBySuffix("3bbcd", 10)).toEqual(["run_3bbcd"]);
+    expect(runs.idsBySuffix("%bcd", 10)).toEqual([]);
+    expect(runs.idsBySuffix("", 10)).toEqual([]);
+  });
+
   test("of ended runs go by their end, and only queued, starting and running ones are active", async () => {
     const { store } = openTestStore();
     expect(store.reader.runs.hasActive()).toBe(false);

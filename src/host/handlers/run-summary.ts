@@ -39,6 +39,7 @@ export function runSummary(sources: ViewSources, run: RunRecord): RunSummary {
     ...(run.blockReason === undefined ? {} : { blockReason: BLOCK_REASON[run.blockReason] }),
     detail: cutText(run.detail ?? run.error?.message ?? ""),
     projectDir: run.projectDir,
+    ambiguousEffects: reader.effects.ambiguousOfRun(run.runId),
     interactionId: interaction?.interactionId ?? "",
     ...(loopBlock === undefined ? {} : { loopBlock: loopBlockMessage(loopBlock) }),
   });

@@ -28,6 +28,7 @@ export interface Reader {
     get(runId: string): RunRecord | undefined;
     /** Ids that begin with the prefix, at most `limit`. */
     idsByPrefix(prefix: string, limit: number): string[];
+    idsBySuffix(suffix: string, limit: number): string[];
     graph(runId: string): GraphRecord;
     /** Newest first; `before` is a position. */
     page(filter: RunFilter): RunRecord[];
@@ -78,6 +79,7 @@ export interface Reader {
     open(runId: string): InteractionRecord | undefined;
     ofAttempt(attemptId: string): InteractionRecord | undefined;
     idsByPrefix(prefix: string, limit: number): string[];
+    idsBySuffix(suffix: string, limit: number): string[];
     /** Oldest first, by id, after the given id. */
     page(filter: InteractionFilter): InteractionRecord[];
     countPending(): number;
@@ -96,10 +98,13 @@ export interface Reader {
     get(effectId: string): EffectRecord | undefined;
     byKey(key: string): EffectRecord | undefined;
     idsByPrefix(prefix: string, limit: number): string[];
+    idsBySuffix(suffix: string, limit: number): string[];
     ofRun(runId: string): EffectRecord[];
     unsettled(runId: string): EffectRecord[];
     page(filter: EffectFilter): EffectRecord[];
     countAmbiguous(): number;
+    /** The same of one run. */
+    ambiguousOfRun(runId: string): number;
     lastAttempt(effectId: string): EffectAttemptRecord | undefined;
     applications(effectId: string): number;
     /** Processes of applications that have not ended, of one run. */

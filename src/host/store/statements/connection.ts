@@ -69,6 +69,14 @@ export class Connection {
     return (prefix, limit) => find(prefix, `${prefix}{`, limit);
   }
 
+  /** The ids that end so. They are all read: a table holds as many as a person keeps runs. */
+  idsBySuffix(table: string, column: string): (suffix: string, limit: number) => string[] {
+    const find = this.texts(
+      `SELECT ${column} FROM ${table} WHERE substr(${column}, ?) = ? ORDER BY ${column} LIMIT ?`,
+    );
+    return (suffix, limit) => find(-suffix.length, suffix, limit);
+  }
+
   /** The rows of a query as objects. */
   rows<R>(sql: string): (...cells: Cell[]) => R[] {
     const statement = this.#prepare(sql);

@@ -44,6 +44,9 @@ export function effectReader(connection: Connection): Reader["effects"] {
   const countAmbiguous = connection.number(
     `SELECT count(*) FROM effects WHERE ${UNSETTLED} AND status = 'ambiguous'`,
   );
+  const countOfRun = connection.number(
+    `SELECT count(*) FROM effects WHERE run_id = ? AND ${UNSETTLED} AND status = 'ambiguous'`,
+  );
   const countApplications = connection.number(
     "SELECT coalesce(max(application), 0) FROM effect_attempts WHERE effect_id = ?",
   );
@@ -54,10 +57,12 @@ export function effectReader(connection: Connection): Reader["effects"] {
     get: connection.one(effects, "WHERE effect_id = ?"),
     byKey: connection.one(effects, "WHERE key = ?"),
     idsByPrefix: connection.idsByPrefix("effects", "effect_id"),
+    idsBySuffix: connection.idsBySuffix("effects", "effect_id"),
     ofRun: connection.many(effects, "WHERE run_id = ? ORDER BY effect_id"),
     unsettled: connection.many(effects, `WHERE run_id = ? AND ${UNSETTLED} ORDER BY effect_id`),
     page: (filter) => page(connection, filter),
     countAmbiguous: () => countAmbiguous() ?? 0,
+    ambiguousOfRun: (runId) => countOfRun(runId) ?? 0,
     lastAttempt: connection.one(
       applications,
       "WHERE effect_id = ? ORDER BY application DESC LIMIT 1",

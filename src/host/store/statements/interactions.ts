@@ -43,6 +43,7 @@ export function interactionReader(connection: Connection): Reader["interactions"
       "WHERE attempt_id = ? ORDER BY created_at DESC, interaction_id DESC LIMIT 1",
     ),
     idsByPrefix: connection.idsByPrefix("interactions", "interaction_id"),
+    idsBySuffix: connection.idsBySuffix("interactions", "interaction_id"),
     page: (filter) => page(connection, filter),
     countPending: () => countPending() ?? 0,
     due: connection.many(

@@ -62,6 +62,7 @@ export function runReader(connection: Connection): Reader["runs"] {
   return {
     get: connection.one(runs, "WHERE run_id = ?"),
     idsByPrefix: connection.idsByPrefix("runs", "run_id"),
+    idsBySuffix: connection.idsBySuffix("runs", "run_id"),
     graph(runId) {
       const text = graphJson(runId);
       if (text === undefined) throw new Error(`no run ${runId}`);
