@@ -18,6 +18,7 @@ import type { Graph, GraphEdge } from "../workflow/graph.ts";
 import type { LoadProblem, SourceRecord } from "./definition/load.ts";
 import type { AttemptEnd, Follow } from "./engine/run-link.ts";
 import type { EffectOutcome } from "./nodes/executor.ts";
+import { withoutOwnFrames } from "./own-frames.ts";
 
 const OUTCOMES = {
   ok: AttemptOutcome.OK,
@@ -27,7 +28,7 @@ const OUTCOMES = {
 } as const;
 
 export function failure(error: ErrorDescription): MessageInitShape<typeof FailureSchema> {
-  return { name: error.name, message: error.message, stack: error.stack ?? "" };
+  return { name: error.name, message: error.message, stack: withoutOwnFrames(error.stack ?? "") };
 }
 
 export function attemptResult(end: AttemptEnd): MessageInitShape<typeof AttemptResultSchema> {
