@@ -16,4 +16,11 @@ if (!fits) {
   process.stderr.write("pi-workflows needs Node.js 22.19.0 or newer; this is " + found + "\n");
   process.exit(78);
 }
-require("../dist/cli.cjs");
+var program = require("path").join(__dirname, "..", "dist", "cli.cjs");
+if (!require("fs").existsSync(program)) {
+  process.stderr.write(
+    "pi-workflows is not built: " + program + " is missing; run `npm run build` first\n",
+  );
+  process.exit(1);
+}
+require(program);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
@@ -24,6 +24,9 @@ describe("the packed package", () => {
         "dist/types/workflow/index.d.ts",
         "LICENSE",
         "README.md",
+        "docs/index.md",
+        "docs/authoring.md",
+        "docs/cli.md",
         "CHANGELOG.md",
         "package.json",
       ]),
@@ -52,6 +55,19 @@ describe("the gate in front of the command line", () => {
 
   test.each(["22.19.0", "22.100.0", "24.0.0", "30.1.2"])("lets Node.js %s in", (version) => {
     expect(runGate(version).status).toBe(0);
+  });
+
+  test("says what to do when the program was not built", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "bin"));
+    const gate = join(folder, "bin/pi-workflows.cjs");
+    copyFileSync(join(ROOT, "bin/pi-workflows.cjs"), gate);
+    const { status, stderr } = spawnSync(process.execPath, [gate, "--version"], {
+      encoding: "utf8",
+    });
+    expect(stderr).toContain("is missing; run `npm run build` first");
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(status).toBe(1);
   });
 
   test("is written so that the oldest Node.js can read it", () => {
