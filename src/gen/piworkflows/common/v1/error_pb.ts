@@ -111,7 +111,7 @@ export type Rejection = Message<"piworkflows.common.v1.Rejection"> & {
 
   /**
    * With SOURCE_CHANGED: the files; with WORKFLOW_NOT_FOUND: near names; with
-   * an ambiguous id prefix: the ids that fit.
+   * a part of an id that fits several: those ids.
    *
    * @generated from field: repeated string names = 7;
    */
@@ -189,14 +189,14 @@ export const Reason = {
   IDEMPOTENCY_CONFLICT: 4,
 
   /**
-   * No run has this id or prefix, or the prefix fits several.
+   * No run has this id, or a part of an id fits none or several.
    *
    * @generated from enum value: REASON_RUN_NOT_FOUND = 5;
    */
   RUN_NOT_FOUND: 5,
 
   /**
-   * No interaction has this id or prefix.
+   * No interaction has this id, or a part of an id fits none or several.
    *
    * @generated from enum value: REASON_INTERACTION_NOT_FOUND = 6;
    */
@@ -259,7 +259,7 @@ export const Reason = {
   EFFECT_AMBIGUOUS: 14,
 
   /**
-   * No effect has this id or prefix.
+   * No effect has this id, or a part of an id fits none or several.
    *
    * @generated from enum value: REASON_EFFECT_NOT_FOUND = 15;
    */

@@ -102,7 +102,7 @@ export type ResolveEffectRequest = Message<"piworkflows.host.v1.ResolveEffectReq
   command?: Command | undefined;
 
   /**
-   * Id of the effect or a unique prefix.
+   * Id of the effect or a unique end or beginning of it.
    *
    * @generated from field: string effect_id = 2;
    */

@@ -25,7 +25,7 @@ export const file_piworkflows_host_v1_interaction_service: GenFile = /*@__PURE__
  */
 export type GetInteractionRequest = Message<"piworkflows.host.v1.GetInteractionRequest"> & {
   /**
-   * Id of the interaction or a unique prefix.
+   * Id of the interaction or a unique end or beginning of it.
    *
    * @generated from field: string interaction_id = 1;
    */
@@ -144,7 +144,7 @@ export type AnswerCheckpointRequest = Message<"piworkflows.host.v1.AnswerCheckpo
   command?: Command | undefined;
 
   /**
-   * Id of the interaction or a unique prefix.
+   * Id of the interaction or a unique end or beginning of it.
    *
    * @generated from field: string interaction_id = 2;
    */
@@ -195,7 +195,7 @@ export const AnswerCheckpointResponseSchema: GenMessage<AnswerCheckpointResponse
 
 /**
  * InteractionService shows and answers durable requests. Interaction ids may
- * be given by a unique prefix of at least four characters.
+ * be given by a unique end or beginning of at least four characters.
  *
  * @generated from service piworkflows.host.v1.InteractionService
  */

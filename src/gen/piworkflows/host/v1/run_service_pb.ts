@@ -183,7 +183,7 @@ export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*
  */
 export type GetRunRequest = Message<"piworkflows.host.v1.GetRunRequest"> & {
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 1;
    */
@@ -225,7 +225,7 @@ export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
  */
 export type GetRunValueRequest = Message<"piworkflows.host.v1.GetRunValueRequest"> & {
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 1;
    */
@@ -387,7 +387,7 @@ export const CursorSchema: GenMessage<Cursor> = /*@__PURE__*/
  */
 export type WatchRunRequest = Message<"piworkflows.host.v1.WatchRunRequest"> & {
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 1;
    */
@@ -500,7 +500,7 @@ export const WatchRunsResponseSchema: GenMessage<WatchRunsResponse> = /*@__PURE_
  */
 export type ListEventsRequest = Message<"piworkflows.host.v1.ListEventsRequest"> & {
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 1;
    */
@@ -570,7 +570,7 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
  */
 export type ReadRunLogRequest = Message<"piworkflows.host.v1.ReadRunLogRequest"> & {
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 1;
    */
@@ -647,7 +647,7 @@ export type PauseRunRequest = Message<"piworkflows.host.v1.PauseRunRequest"> & {
   command?: Command | undefined;
 
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 2;
    */
@@ -711,7 +711,7 @@ export type ResumeRunRequest = Message<"piworkflows.host.v1.ResumeRunRequest"> &
   command?: Command | undefined;
 
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 2;
    */
@@ -774,7 +774,7 @@ export type CancelRunRequest = Message<"piworkflows.host.v1.CancelRunRequest"> &
   command?: Command | undefined;
 
   /**
-   * Id of the run or a unique prefix.
+   * Id of the run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 2;
    */
@@ -837,7 +837,7 @@ export type RestartRunRequest = Message<"piworkflows.host.v1.RestartRunRequest">
   command?: Command | undefined;
 
   /**
-   * Id of the old run or a unique prefix.
+   * Id of the old run or a unique end or beginning of it.
    *
    * @generated from field: string run_id = 2;
    */
@@ -970,8 +970,8 @@ export const SourcePolicySchema: GenEnum<SourcePolicy> = /*@__PURE__*/
 
 /**
  * RunService starts, shows and controls runs. Every command is safe to repeat
- * with the same idempotency key. Run ids may be given by a unique prefix of at
- * least four characters.
+ * with the same idempotency key. Run ids may be given by a unique end or
+ * beginning of at least four characters.
  *
  * @generated from service piworkflows.host.v1.RunService
  */
