@@ -36,10 +36,44 @@ export function defineLifecycle<Status extends string, Event extends string>(
       const allowed = targets(from, event);
       const chosen = to ?? (allowed.length === 1 ? allowed[0] : undefined);
       if (chosen !== undefined && allowed.includes(chosen)) return chosen;
-      const wanted = to === undefined || allowed.length === 0 ? event : `${event} to ${to}`;
-      throw new HostError("ILLEGAL_TRANSITION", `a ${from} ${noun} cannot ${wanted}`, {
-        state: from,
-      });
+      const whither = to === undefined || allowed.length === 0 ? "" : ` to become ${to}`;
+      const message = `${statusOf(from, noun)} cannot be ${passive(event)}${whither}`;
+      throw new HostError("ILLEGAL_TRANSITION", message, { state: from });
     },
   };
+}
+
+/** "a paused run", "an ambiguous effect"; a status that needs more words follows its noun. */
+function statusOf(status: string, noun: string): string {
+  if (status === "ok") return `${article(noun)} ${noun} that is ok`;
+  const words = status.replaceAll("_", "-");
+  return `${article(words)} ${words} ${noun}`;
+}
+
+function article(word: string): string {
+  return /^[aeiou]/.test(word) ? "an" : "a";
+}
+
+/** Events that do not form their participle by the rule, or are said in another way. */
+const PASSIVES: ReadonlyMap<string, string> = new Map([
+  ["attach", "attached to"],
+  ["wait", "parked"],
+  ["verdict", "decided"],
+  ["succeed", "ended as ok"],
+  ["fail", "ended as failed"],
+  ["time_out", "timed out"],
+  ["begin", "begun"],
+  ["lose", "given up as unknown"],
+  ["accept", "answered"],
+  ["reopen", "tried again"],
+  ["cancel", "cancelled"],
+  ["resolve_applied", "resolved as applied"],
+  ["resolve_not_applied", "resolved as not applied"],
+]);
+
+function passive(event: string): string {
+  const told = PASSIVES.get(event);
+  if (told !== undefined) return told;
+  if (event.endsWith("e")) return `${event}d`;
+  return /[^aeiou]y$/.test(event) ? `${event.slice(0, -1)}ied` : `${event}ed`;
 }

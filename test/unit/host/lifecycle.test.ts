@@ -136,12 +136,12 @@ describe("a status that no event leaves", () => {
 describe("a move that the table does not hold", () => {
   test("is refused in words, with the status that forbids it", () => {
     const error = thrown(() => runLifecycle.next("paused", "launch"));
-    expect(error.message).toBe("a paused run cannot launch");
+    expect(error.message).toBe("a paused run cannot be launched");
     expect(error.details.state).toBe("paused");
     const hopeless = thrown(() => runLifecycle.next("failed", "pause", "paused"));
-    expect(hopeless.message).toBe("a failed run cannot pause");
+    expect(hopeless.message).toBe("a failed run cannot be paused");
     const chosen = thrown(() => runLifecycle.next("running", "wait", "queued"));
-    expect(chosen.message).toBe("a running run cannot wait to queued");
+    expect(chosen.message).toBe("a running run cannot be parked to become queued");
   });
 });
 
