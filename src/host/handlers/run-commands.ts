@@ -32,6 +32,7 @@ import { viewSources } from "./parts.ts";
 import type { HandlerParts } from "./parts.ts";
 import { answerOnce, receiptMessage } from "./receipts.ts";
 import { runSummary } from "./run-summary.ts";
+import { requireRecordedFiles } from "./source-check.ts";
 
 export async function pauseRun(
   parts: HandlerParts,
@@ -52,7 +53,9 @@ export async function resumeRun(
   const asked = identify(ResumeRunRequestSchema, request);
   const sourcePolicy = policyOf(request.sourcePolicy);
   const answer = await change(parts, asked, async () => {
-    const run = findRun(parts.host.store.reader, request.runId);
+    const { reader } = parts.host.store;
+    const run = findRun(reader, request.runId);
+    if (sourcePolicy === "unchanged") await requireRecordedFiles(reader, run);
     const accepted = sourcePolicy === "accept" ? await presentSource(parts, run) : undefined;
     return resume(parts.host, asked, {
       runId: run.runId,
