@@ -5,7 +5,6 @@ import { EffectService } from "../gen/piworkflows/host/v1/effect_service_pb.ts";
 import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { RunService } from "../gen/piworkflows/host/v1/run_service_pb.ts";
-import { WorkerService } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 import { newId, sha256Hex } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
@@ -23,7 +22,7 @@ import { rejections } from "./handlers/rejections.ts";
 import type { FaultLog } from "./handlers/rejections.ts";
 import { runService } from "./handlers/run-service.ts";
 import { StreamCount } from "./handlers/stream-count.ts";
-import { workerService } from "./handlers/worker-service.ts";
+import { WORK_PATH, workerStreams } from "./handlers/worker-service.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { becomeInstance } from "./instance.ts";
 import type { Instance } from "./instance.ts";
@@ -47,6 +46,8 @@ import type { Supervisor } from "./supervisor/supervisor.ts";
 import { createWorkflowResolver } from "./workflow-resolver.ts";
 
 const DAY_MS = 86_400_000;
+/** More effects at once than a host applies. */
+const COUNTED_MAX = 100;
 
 export interface HostSetup {
   readonly paths: StatePaths;
@@ -66,6 +67,8 @@ export interface Host {
   readonly stopped: Promise<void>;
   /** Begins the stop; with `now`, effects that are being applied are not waited for. */
   stop(reason: string, now: boolean): void;
+  /** How many effects are being applied, which an orderly stop waits for. */
+  applying(): number;
 }
 
 /** Starts the host of a state folder; nothing when the folder has one. */
@@ -147,6 +150,7 @@ class RunningHost implements Host {
         isStopping: () => this.#stopping,
       }),
       routes: (router) => this.#route(router),
+      streams: new Map([[WORK_PATH, workerStreams(this.#supervisor, this.#logFault)]]),
     });
   }
 
@@ -170,6 +174,11 @@ class RunningHost implements Host {
     this.#stopping = true;
     this.#setup.log.info("host.stopping", { reason, now });
     this.#settleStopped(this.#end(now));
+  }
+
+  applying(): number {
+    const { reader } = this.#foundation.store;
+    return reader.effects.page({ statuses: ["applying"], limit: COUNTED_MAX }).length;
   }
 
   /** In reverse: takes nothing new, ends the work, then the calls, then the state. */
@@ -203,7 +212,6 @@ class RunningHost implements Host {
       .service(InteractionService, interactionService(parts))
       .service(EffectService, effectService(parts))
       .service(HostService, hostService(parts))
-      .service(WorkerService, workerService(this.#supervisor))
       .service(
         ServerReflection,
         reflection([RunService, InteractionService, EffectService, HostService]),

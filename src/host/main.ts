@@ -19,7 +19,7 @@ const EXIT_FAULT = 70;
 /** The state is in doubt or was taken away. */
 const EXIT_STATE = 74;
 /** It could not start: state folder, settings, database or socket; the message says how to mend it. */
-const EXIT_REFUSED = 78;
+const EXIT_REFUSED = 5;
 /** Somebody pressed Ctrl-C a second time. */
 const EXIT_FORCED = 130;
 
@@ -82,8 +82,16 @@ function stopOnSignals(host: Host): void {
   process.on("SIGINT", () => {
     if (asked) process.exit(EXIT_FORCED);
     asked = true;
+    sayStopping(host.applying());
     host.stop("SIGINT", false);
   });
+}
+
+/** Read by whoever pressed Ctrl-C; a host in the background has nobody on its standard error. */
+function sayStopping(effects: number): void {
+  const what = effects === 1 ? "1 effect that is" : `${effects} effects that are`;
+  const wait = effects === 0 ? "" : `; waiting for ${what} being applied`;
+  process.stderr.write(`stopping${wait}; Ctrl-C again does not wait\n`);
 }
 
 main().catch((error: unknown) => {

@@ -131,7 +131,7 @@ describe("a host that cannot start", () => {
     const folder = newStateFolder();
     spoil(folder);
     const exit = await runHost(folder);
-    expect(exit.code).toBe(78);
+    expect(exit.code).toBe(5);
     expect(exit.stderr).toMatch(message);
     expect(exit.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
