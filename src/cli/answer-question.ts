@@ -1,57 +1,74 @@
 /** Putting a question of a run to the person at the terminal. */
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { HostClient } from "../client/host-client.ts";
 import { Reason } from "../gen/piworkflows/common/v1/error_pb.ts";
 import type { Interaction } from "../gen/piworkflows/common/v1/interaction_pb.ts";
+import type { AnswerCheckpointResponse } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { isRejectedFor, rejectionOf } from "../client/rejection.ts";
 import type { Cli } from "./command.ts";
 import { newCommand } from "./commands/shared.ts";
 import { answerOf, ask, choicesOf } from "./prompt.ts";
-import { prettyJson, safe, safeLines } from "./text.ts";
+import { safe, safeLines } from "./text.ts";
 import { toValue, valueJson } from "./values.ts";
-import type { JsonValue } from "@bufbuild/protobuf";
+import { answerLines, requestLines, typingHint } from "./views/question.ts";
 
-/** The typed answer; absent when the person left. */
-export async function askPerson(
-  cli: Cli,
-  interaction: Interaction,
-): Promise<JsonValue | undefined> {
-  const { out } = cli;
-  const schema = valueJson(interaction.schema);
-  const choices = choicesOf(schema);
-  out.line();
-  out.line(out.style("bold", safeLines(interaction.summary)));
-  if (interaction.request !== undefined)
-    out.line(safeLines(prettyJson(valueJson(interaction.request))));
-  for (const [index, choice] of choices.entries()) out.line(`  ${index + 1}  ${safe(choice)}`);
-  if (choices.length === 0 && schema !== null) out.line(`must fit: ${prettyJson(schema)}`);
-  const typed = await ask("> ");
-  return typed === undefined ? undefined : answerOf(typed, schema);
+export interface Asking {
+  readonly interactionId: string;
+  /** Idempotency key; one of its own for each answer when absent. */
+  readonly key?: string | undefined;
 }
 
-/**
- * Asks until the host takes the answer. False when the person left; true also
- * when somebody else answered first, because then the run goes on all the same.
- */
-export async function answerHere(
-  cli: Cli,
-  client: HostClient,
-  interactionId: string,
-): Promise<boolean> {
+/** `left`: the person did not want to answer. `closed`: somebody else did first. */
+export type Asked =
+  | { readonly end: "left" | "closed" }
+  | { readonly end: "answered"; readonly response: AnswerCheckpointResponse };
+
+/** Shows the question and asks until the host takes the answer. */
+export async function askPerson(cli: Cli, client: HostClient, asking: Asking): Promise<Asked> {
+  const { interactionId, key } = asking;
+  const { interaction } = await client.call(({ interactions }) =>
+    interactions.getInteraction({ interactionId }),
+  );
+  if (interaction === undefined) return { end: "closed" };
+  const schema = valueJson(interaction.schema);
+  cli.out.lines(questionLines(cli, interaction, schema));
   for (;;) {
-    const { interaction } = await client.call(({ interactions }) =>
-      interactions.getInteraction({ interactionId }),
-    );
-    if (interaction === undefined) return true;
-    const json = await askPerson(cli, interaction);
-    if (json === undefined) return false;
-    const request = { command: newCommand(), interactionId, answer: toValue("the answer", json) };
+    const typed = await ask("> ");
+    if (typed === undefined) return { end: "left" };
+    const answer = toValue("the answer", answerOf(typed, schema));
+    // A refused answer has used up no key.
+    const request = { command: newCommand(key), interactionId, answer };
     try {
-      await client.call(({ interactions }) => interactions.answerCheckpoint(request));
-      return true;
+      const response = await client.call(({ interactions }) =>
+        interactions.answerCheckpoint(request),
+      );
+      return { end: "answered", response };
     } catch (error) {
-      if (isRejectedFor(error, Reason.INTERACTION_CLOSED)) return true;
+      if (isRejectedFor(error, Reason.INTERACTION_CLOSED)) return { end: "closed" };
       if (!isRejectedFor(error, Reason.ANSWER_INVALID)) throw error;
-      cli.out.note(safeLines(rejectionOf(error)?.message ?? ""));
+      cli.out.note(wrongAnswer(rejectionOf(error)?.message ?? "", schema));
     }
   }
+}
+
+function questionLines(
+  { out }: Cli,
+  interaction: Interaction,
+  schema: JsonValue,
+): readonly string[] {
+  const choices = choicesOf(schema);
+  const listed = choices.map(({ label, number }) => `  ${number ?? "-"}  ${safe(label)}`);
+  return [
+    "",
+    out.style("bold", safeLines(interaction.summary)),
+    ...requestLines(interaction),
+    ...(choices.length > 0 ? listed : answerLines(interaction)),
+    `(${typingHint(schema)}; Ctrl-D leaves the question open)`,
+  ];
+}
+
+function wrongAnswer(message: string, schema: JsonValue): string {
+  const labels = choicesOf(schema).map(({ label }) => safe(label));
+  const hint = labels.length > 0 ? `allowed: ${labels.join(", ")}` : typingHint(schema);
+  return `${safeLines(message)}\n(${hint})`;
 }

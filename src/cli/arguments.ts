@@ -1,6 +1,7 @@
 /** Reading a command line. What does not fit is told with the way to the help. */
 import { parseArgs } from "node:util";
 import type { Command, Options } from "./command.ts";
+import { didYouMean, nearNames } from "./near-names.ts";
 
 /** The command line is wrong. */
 export class UsageError extends Error {
@@ -10,6 +11,11 @@ export class UsageError extends Error {
 /** What is asked makes no sense in the present state of things. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
+}
+
+/** Something that was named is not there. */
+export class NotFoundError extends Error {
+  override readonly name = "NotFoundError";
 }
 
 /** Options that every command takes. */
@@ -69,7 +75,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
     return new Arguments(values, positionals);
   } catch (error) {
     if (!isParseError(error)) throw error;
-    throw new UsageError(firstSentence(error.message));
+    throw new UsageError(inOurWords(error, options));
   }
 }
 
@@ -100,8 +106,16 @@ function isParseError(error: unknown): error is Error {
   );
 }
 
-/** Node adds advice for programmers after the first sentence. */
-function firstSentence(message: string): string {
+/** Node tells of options it does not know, and of values that are missing or look like options. */
+function inOurWords({ message }: Error, options: Options): string {
   const [first = message] = message.split(". To specify a positional");
-  return first;
+  const unknown = /^Unknown option '(--?[^']*)'/.exec(first)?.[1];
+  if (unknown !== undefined) {
+    const near = nearNames(unknown.slice(2), Object.keys(options)).map((name) => `--${name}`);
+    return `there is no option ${unknown}${didYouMean(near)}`;
+  }
+  const name = /^Option '(?:-\w, )?--([\w-]+)[^']*' (?:argument|.*ambiguous)/s.exec(first)?.[1];
+  if (name === undefined) return first;
+  const value = options[name]?.value ?? "VALUE";
+  return `--${name} needs a value: --${name} ${value}; one that begins with - is written --${name}=${value}`;
 }

@@ -48,6 +48,8 @@ export interface CommandEntry {
 export interface Connect {
   /** Whether to start a host when none answers; true unless said otherwise. */
   readonly startHost?: boolean;
+  /** True for a command whose result tells of the start itself. */
+  readonly quiet?: boolean;
 }
 
 /** The surroundings of one command. */

@@ -48,7 +48,8 @@ export async function followRun(follow: Follow): Promise<FollowEnd> {
   for (;;) {
     const outcome = await readStream(follow);
     if (outcome !== "broken") return outcome;
-    const regained = await regain(follow);
+    const notice = (text: string): void => follow.viewer.notice(text);
+    const regained = await regain({ ...follow, notice });
     if (regained !== undefined) return regained;
   }
 }
@@ -75,10 +76,14 @@ async function readStream(follow: Follow): Promise<Outcome> {
   }
 }
 
+export interface Regain extends Pick<Follow, "client" | "clock" | "paths" | "signal"> {
+  readonly notice: (text: string) => void;
+}
+
 /** Connects again. Returns why that makes no sense any more, or nothing. */
-async function regain(follow: Follow): Promise<FollowEnd | undefined> {
-  const { client, clock, paths, signal, viewer } = follow;
-  viewer.notice(lossNotice(paths));
+export async function regain(lost: Regain): Promise<"stopped" | "host_gone" | undefined> {
+  const { client, clock, paths, signal, notice } = lost;
+  notice(lossNotice(paths));
   const deadline = clock.monotonic() + REGAIN_MS;
   for (;;) {
     if (signal.aborted) return "stopped";

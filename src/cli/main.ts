@@ -68,7 +68,7 @@ function surroundings(out: Output, json: boolean): Cli & { close(): void } {
     hostEntry,
     commands: COMMANDS,
     paths: statePaths,
-    async connect({ startHost = true } = {}) {
+    async connect({ startHost = true, quiet = json } = {}) {
       const { connectHost } = await import("../client/host-client.ts");
       client ??= connectHost({
         paths: statePaths(),
@@ -76,6 +76,9 @@ function surroundings(out: Output, json: boolean): Cli & { close(): void } {
         hostEntry,
         pingMs: PING_MS,
         signal: out.gone,
+        onStart: () => {
+          if (!quiet) out.note("pi-workflows: no host is running; starting one");
+        },
       });
       return await client;
     },

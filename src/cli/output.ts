@@ -16,7 +16,7 @@ interface Stream extends Writable {
   getColorDepth?(): number;
 }
 
-const COLUMNS_DEFAULT = 100; // of lines that no terminal cuts
+const COLUMNS_DEFAULT = 80; // of a terminal that does not tell
 const ROWS_DEFAULT = 24;
 
 export class Output {
@@ -52,8 +52,9 @@ export class Output {
     return this.isTerminal && (this.#stdout.getColorDepth?.() ?? 1) > 1;
   }
 
+  /** Where lines are cut: nowhere but on a terminal, because files and pipes want all of it. */
   get columns(): number {
-    return this.isTerminal ? (this.#stdout.columns ?? COLUMNS_DEFAULT) : COLUMNS_DEFAULT;
+    return this.isTerminal ? (this.#stdout.columns ?? COLUMNS_DEFAULT) : Number.POSITIVE_INFINITY;
   }
 
   get rows(): number {

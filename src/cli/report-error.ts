@@ -1,8 +1,8 @@
 /** Every way a command can go wrong, in words, as JSON and as an exit code. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Problem, Rejection } from "../gen/piworkflows/common/v1/error_pb.ts";
+import type { Problem, Reason, Rejection } from "../gen/piworkflows/common/v1/error_pb.ts";
 import { StateFolderError } from "../platform/state-folder.ts";
-import { RefusedError, UsageError } from "./arguments.ts";
+import { NotFoundError, RefusedError, UsageError } from "./arguments.ts";
 import { ExitCode } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
 import { safe, safeLines } from "./text.ts";
@@ -45,6 +45,7 @@ async function describe(error: unknown, command: string): Promise<Report> {
   if (error instanceof UsageError) return usage(error, command);
   // Only a command that talked to a host can fail by it; the others need not load the client.
   if (error instanceof RefusedError) return plain("refused", ExitCode.refused, error);
+  if (error instanceof NotFoundError) return plain("refused", ExitCode.notFound, error);
   if (error instanceof StateFolderError) return plain("unreachable", ExitCode.unreachable, error);
   const { HostUnreachableError } = await import("../client/host-error.ts");
   if (error instanceof HostUnreachableError) {
@@ -53,11 +54,18 @@ async function describe(error: unknown, command: string): Promise<Report> {
       kind: "unreachable",
       exitCode: ExitCode.unreachable,
       message,
-      details: error.kind === "absent" ? [] : [`log: ${logPath}`],
+      details: error.kind === "absent" ? [] : [`log: ${logPath}`, ...waitHint(message)],
       json: { logPath },
     };
   }
   return (await ofHost(error)) ?? ofMachine(error);
+}
+
+/** A host that is slow to start is not a host that cannot start. */
+function waitHint(message: string): readonly string[] {
+  return message.startsWith("no host came to listen")
+    ? ["it may still be starting: try again in a moment"]
+    : [];
 }
 
 function usage(error: Error, command: string): Report {
@@ -93,18 +101,49 @@ async function ofHost(error: unknown): Promise<Report | undefined> {
 }
 
 async function refused(rejection: Rejection): Promise<Report> {
-  const { RejectionSchema, Reason } = await import("../gen/piworkflows/common/v1/error_pb.ts");
+  const { RejectionSchema, Reason: reasons } =
+    await import("../gen/piworkflows/common/v1/error_pb.ts");
   const { messageJson } = await import("./values.ts");
   const { exitCodeOfReason } = await import("./outcome.ts");
   const exitCode = exitCodeOfReason(rejection.reason);
-  const remedy = rejection.reason === Reason.VERSION_SKEW ? ["run: pi-workflows host restart"] : [];
+  const remedy = remedyFor(rejection, reasons);
   return {
     kind: exitCode === ExitCode.unreachable ? "unreachable" : "refused",
     exitCode,
     message: rejection.message,
-    details: [...rejection.problems.map(problemLine), ...namesOf(rejection), ...remedy],
+    details: [...problemsOf(rejection), ...namesOf(rejection), ...remedy],
     json: { rejection: messageJson(RejectionSchema, rejection) },
   };
+}
+
+/** Problems that the message itself does not tell. */
+function problemsOf({ problems, message }: Rejection): readonly string[] {
+  return problems
+    .filter((problem) => !message.includes(problem.message))
+    .map((problem) => problemLine(problem));
+}
+
+function remedyFor(
+  { reason, problems, runId }: Rejection,
+  reasons: typeof Reason,
+): readonly string[] {
+  switch (reason) {
+    case reasons.VERSION_SKEW:
+      return ["run: pi-workflows host restart"];
+    case reasons.WORKFLOW_NOT_FOUND:
+      return ["see: pi-workflows workflows"];
+    case reasons.WORKFLOW_INVALID:
+      return [`check it with: pi-workflows validate ${problems[0]?.file || "FILE"}`];
+    case reasons.SOURCE_CHANGED:
+      return [
+        `pi-workflows resume ${runId || "RUN"} --recorded-source   # run what was recorded`,
+        `pi-workflows resume ${runId || "RUN"} --accept-source     # run what is on disk now`,
+      ];
+    case reasons.EFFECT_AMBIGUOUS:
+      return [`see: pi-workflows show ${runId || "RUN"}`];
+    default:
+      return [];
+  }
 }
 
 /** "file:line:column: message (place)", as far as it is known. */
@@ -112,8 +151,17 @@ export function problemLine({ file, line, column, place, message }: Problem): st
   const where = [file, line === 0 ? "" : line, line === 0 || column === 0 ? "" : column]
     .filter((part) => part !== "")
     .join(":");
-  const ending = place === "" || message.includes(place) ? "" : ` (${place})`;
+  const ending = place === "" || namesPlace(message, place) ? "" : ` (${safe(place)})`;
   return `${where === "" ? "" : `${safe(where)}: `}${safeLines(message)}${ending}`;
+}
+
+/** As a word of its own: `maxSteps` does not name `maxStep`. */
+function namesPlace(message: string, place: string): boolean {
+  for (let at = message.indexOf(place); at >= 0; at = message.indexOf(place, at + 1)) {
+    const around = [message[at - 1] ?? "", message[at + place.length] ?? ""];
+    if (!around.some((letter) => /[\w$]/.test(letter))) return true;
+  }
+  return false;
 }
 
 /** Names that the message itself does not tell. */

@@ -45,13 +45,21 @@ export function duration(ms: number): string {
   return twoUnits(whole, [DAY_MS, "d"], [HOUR_MS, "h"]);
 }
 
-/** "12 s ago", "in 3 h"; coarse, because it is read and not counted with. */
+/** "12 s ago"; coarse, because it is read and not counted with. "in 1 h 59 min": somebody plans by it. */
 export function fromNow(ms: number | undefined, now: number): string {
   if (ms === undefined) return "";
-  const away = Math.abs(ms - now);
+  if (ms > now) return `in ${rounded(ms - now)}`;
+  const away = now - ms;
   const [unit, name] = COARSE.find(([size]) => away >= size) ?? [SECOND_MS, "s"];
-  const count = `${Math.floor(away / unit)} ${name}`;
-  return ms <= now ? `${count} ago` : `in ${count}`;
+  return `${Math.floor(away / unit)} ${name} ago`;
+}
+
+/** Two units, rounded to the smaller one, which is left out when it is zero. */
+function rounded(ms: number): string {
+  const small = ms < HOUR_MS ? SECOND_MS : ms < DAY_MS ? MINUTE_MS : HOUR_MS;
+  const whole = Math.max(SECOND_MS, Math.round(ms / small) * small);
+  if (whole < MINUTE_MS) return `${whole / SECOND_MS} s`;
+  return duration(whole).replace(/ 0 \w+$/, "");
 }
 
 const COARSE: readonly (readonly [number, string])[] = [

@@ -39,6 +39,8 @@ export interface Watching {
   readonly onQuestion?: (view: RunView) => Promise<boolean>;
   /** Replaces the viewer that the surroundings call for. */
   readonly viewer?: WatchViewer;
+  /** The command that goes on with this, with RUN for the run; `watch` by default. */
+  readonly command?: string;
   /** True when only the following matters: it lasts until the run has ended, and prints no state. */
   readonly quiet?: boolean;
 }
@@ -55,7 +57,7 @@ export async function watchRun(cli: Cli, args: Arguments, watching: Watching): P
       const seen = await watchOnce(cli, watching, until);
       const answered = await askIfQuestion(watching, seen);
       if (answered === undefined) return finish(cli, watching, seen);
-      if (!answered) return leave(cli, watching.runId, "stopped");
+      if (!answered) return leave(cli, commandOf(watching), "stopped");
     }
   } finally {
     leaving.end();
@@ -105,11 +107,15 @@ async function askIfQuestion(
   return isQuestion(view) ? await onQuestion(view) : undefined;
 }
 
-function finish(cli: Cli, { runId, quiet }: Watching, { end, view }: Seen): ExitCode {
-  if (end === "stopped" || end === "host_gone") return leave(cli, runId, end);
+function finish(cli: Cli, watching: Watching, { end, view }: Seen): ExitCode {
+  if (end === "stopped" || end === "host_gone") return leave(cli, commandOf(watching), end);
   if (view?.summary === undefined) throw new Error("the host sent no state of the run");
-  if (!cli.json && quiet !== true) printEnd(cli, end, view);
+  if (!cli.json && watching.quiet !== true) printEnd(cli, end, view);
   return exitCodeOfRun(view.summary);
+}
+
+function commandOf({ runId, command = "watch RUN" }: Watching): string {
+  return command.replace("RUN", runId);
 }
 
 function printEnd(cli: Cli, end: FollowEnd, view: RunView): void {
@@ -119,12 +125,13 @@ function printEnd(cli: Cli, end: FollowEnd, view: RunView): void {
   cli.out.lines(endLines(view, frame));
 }
 
-function leave(cli: Cli, runId: string, end: "stopped" | "host_gone"): ExitCode {
+/** Says what becomes of the run, and the command that goes on where this one left. */
+export function leave(cli: Cli, again: string, end: "stopped" | "host_gone"): ExitCode {
   const what =
     end === "stopped"
       ? "the run goes on"
       : "the host was stopped; the run goes on when a host is started again";
-  if (!cli.out.gone.aborted) cli.out.note(`${what}: pi-workflows watch ${runId}`);
+  if (!cli.out.gone.aborted) cli.out.note(`${what}: pi-workflows ${again}`);
   return ExitCode.stillRunning;
 }
 

@@ -152,7 +152,10 @@ describe("what the host refuses", () => {
     ];
     const started = await inBothModes("start", "w");
     expect(started.code).toBe(2);
-    const told = ["pi-workflows: the workflow has 2 problems", ...lines.map((line) => `  ${line}`)];
+    const told = [
+      "pi-workflows: the workflow has 2 problems",
+      ...[...lines, "check it with: pi-workflows validate /p/w.ts"].map((line) => `  ${line}`),
+    ];
     expect(started.text.stderr.trimEnd().split("\n")).toEqual(told);
     const validated = await inBothModes("validate", "w");
     expect(validated.code).toBe(2);
@@ -202,7 +205,8 @@ describe("without a host", () => {
     const text = await runCli({ paths, entry }, "list");
     expect(text).toMatchObject({ code: 5, stdout: "" });
     expect(text.stderr).toBe(
-      "pi-workflows: the host could not be started: settings.json: capacity: too large\n" +
+      "pi-workflows: no host is running; starting one\n" +
+        "pi-workflows: the host could not be started: settings.json: capacity: too large\n" +
         `  log: ${paths.log}\n`,
     );
     const json = await runCli({ paths, entry }, "list", "--json");

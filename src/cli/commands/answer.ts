@@ -1,8 +1,12 @@
 import type { HostClient } from "../../client/host-client.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import { AnswerCheckpointResponseSchema } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
+import type { AnswerCheckpointResponse } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
+import { Outcome } from "../../gen/piworkflows/common/v1/command_pb.ts";
 import { askPerson } from "../answer-question.ts";
-import { RefusedError, UsageError } from "../arguments.ts";
+import type { Asked } from "../answer-question.ts";
+import { readInteractions } from "../read-interactions.ts";
+import { NotFoundError, RefusedError, UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
@@ -36,17 +40,19 @@ export const command: Command = {
       );
     }
     const client = await cli.connect();
-    const interaction = await find(client, args.required(0));
-    const answer = given ?? (await asked(cli, interaction));
-    if (answer === undefined) return leave(cli);
+    const key = args.text("key");
+    if (given === undefined) {
+      const interaction = await find(client, args.required(0));
+      const { interactionId } = interaction;
+      return asked(cli, interaction, await askPerson(cli, client, { interactionId, key }));
+    }
+    const interaction = await find(client, args.required(0), newest);
     const { interactionId } = interaction;
-    const request = { command: newCommand(args.text("key")), interactionId, answer };
+    const request = { command: newCommand(key), interactionId, answer: given };
     const response = await client.call(({ interactions }) =>
       interactions.answerCheckpoint(request),
     );
-    printResponse(cli, AnswerCheckpointResponseSchema, response, () => [
-      `answered ${interactionId}: ${safe(interaction.summary)}`,
-    ]);
+    printAnswered(cli, interaction, response);
     return ExitCode.success;
   },
 };
@@ -61,28 +67,54 @@ function givenAnswer(args: Arguments, cli: Cli): Value | undefined {
   return json === undefined ? undefined : readValue("the answer", json, cli.cwd);
 }
 
-async function asked(cli: Cli, interaction: Interaction): Promise<Value | undefined> {
-  const json = await askPerson(cli, interaction);
-  return json === undefined ? undefined : toValue("the answer", json);
+function printAnswered(cli: Cli, of: Interaction, response: AnswerCheckpointResponse): void {
+  const { interactionId, summary } = of;
+  const isOld = response.receipt?.outcome === Outcome.ADOPTED;
+  printResponse(cli, AnswerCheckpointResponseSchema, response, () => [
+    isOld
+      ? `${interactionId} had this answer already: ${safe(summary)}`
+      : `answered ${interactionId}: ${safe(summary)}`,
+  ]);
 }
 
-function leave(cli: Cli): ExitCode {
+function asked(cli: Cli, interaction: Interaction, asking: Asked): ExitCode {
+  if (asking.end === "answered") {
+    printAnswered(cli, interaction, asking.response);
+    return ExitCode.success;
+  }
+  if (asking.end === "closed") {
+    throw new RefusedError(`${interaction.interactionId} is not open any more`);
+  }
   cli.out.note("nothing was answered");
   return ExitCode.runNeedsAnswer;
 }
 
-/** The interaction of this id, or the one the run of this id waits with. */
-async function find(client: HostClient, id: string): Promise<Interaction> {
-  if (!id.startsWith("run_")) {
-    const found = await client.call(({ interactions }) =>
-      interactions.getInteraction({ interactionId: id }),
-    );
-    if (found.interaction !== undefined) return found.interaction;
-  }
+type OtherWay = (client: HostClient, runId: string) => Promise<string>;
+
+/**
+ * The interaction of this id, or the one the run of this id waits with. `otherwise`
+ * names one for a run that waits with none.
+ */
+async function find(client: HostClient, id: string, otherwise?: OtherWay): Promise<Interaction> {
+  const interactionId = id.startsWith("run_") ? await ofRun(client, id, otherwise) : id;
+  const { interaction } = await client.call(({ interactions }) =>
+    interactions.getInteraction({ interactionId }),
+  );
+  if (interaction === undefined) throw new NotFoundError(`there is no question ${interactionId}`);
+  return interaction;
+}
+
+async function ofRun(client: HostClient, id: string, otherwise?: OtherWay): Promise<string> {
   const { run } = await client.call(({ runs }) => runs.getRun({ runId: id }));
-  const interactionId = run?.summary?.interactionId ?? "";
-  if (interactionId === "") {
-    throw new RefusedError(`${run?.summary?.runId ?? id} waits for no answer`);
-  }
-  return await find(client, interactionId);
+  const { runId = id, interactionId = "" } = run?.summary ?? {};
+  if (interactionId !== "") return interactionId;
+  const other = otherwise === undefined ? "" : await otherwise(client, runId);
+  if (other === "") throw new RefusedError(`${runId} waits for no answer`);
+  return other;
+}
+
+/** A repeated answer finds its question closed; the host then tells whether it is the same. */
+async function newest(client: HostClient, runId: string): Promise<string> {
+  const all = await readInteractions(client, { runId, includeClosed: true });
+  return all.interactions.at(-1)?.interactionId ?? "";
 }

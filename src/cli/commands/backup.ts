@@ -1,5 +1,7 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { BackupResponseSchema } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
+import { NotFoundError } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { bytes, safe } from "../text.ts";
@@ -13,6 +15,8 @@ export const command: Command = {
   examples: [["backup ~/workflows.db", "the file must not exist yet"]],
   async run(args, cli) {
     const path = resolve(cli.cwd, args.required(0));
+    const folder = dirname(path);
+    if (!existsSync(folder)) throw new NotFoundError(`there is no folder ${folder}`);
     const client = await cli.connect();
     const response = await client.call(({ host }) => host.backup({ path }));
     printResponse(cli, BackupResponseSchema, response, () => [

@@ -1,7 +1,9 @@
 import { CancelRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
-import type { Command } from "../command.ts";
+import type { HostClient } from "../../client/host-client.ts";
+import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { KEY_OPTION, newCommand, printResponse, RUN, runLine } from "./shared.ts";
+import { leftoverLines } from "../views/run-view.ts";
+import { frameOf, KEY_OPTION, newCommand, printResponse, RUN, runLine } from "./shared.ts";
 
 export const command: Command = {
   description:
@@ -21,7 +23,22 @@ export const command: Command = {
     };
     const client = await cli.connect();
     const response = await client.call(({ runs }) => runs.cancelRun(request));
-    printResponse(cli, CancelRunResponseSchema, response, () => [runLine(response.run, cli)]);
+    const leftovers = cli.json ? [] : await leftoversOf(cli, client, response.run?.runId ?? "");
+    printResponse(cli, CancelRunResponseSchema, response, () => [
+      runLine(response.run, cli),
+      ...leftovers,
+    ]);
     return ExitCode.success;
   },
 };
+
+/** What was cut off in the middle has an outcome that nobody knows: the moment to say so is now. */
+async function leftoversOf(
+  cli: Cli,
+  client: HostClient,
+  runId: string,
+): Promise<readonly string[]> {
+  if (runId === "") return [];
+  const { run } = await client.call(({ runs }) => runs.getRun({ runId }));
+  return run === undefined ? [] : leftoverLines(run, frameOf(cli));
+}

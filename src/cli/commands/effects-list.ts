@@ -6,7 +6,7 @@ import type { ListEffectsResponse } from "../../gen/piworkflows/host/v1/effect_s
 import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { table } from "../table.ts";
+import { tableOrRecords } from "../table.ts";
 import { fromNow, safe } from "../text.ts";
 import { messageJson } from "../values.ts";
 import { effectWord, msOf } from "../views/words.ts";
@@ -61,14 +61,19 @@ async function lines(cli: Cli, effects: readonly Effect[]): Promise<readonly str
   const rows = effects.map((effect) => [
     effect.effectId,
     effectWord(effect.status),
+    safe(effect.type),
+    effect.policy,
+    safe(effect.node),
     fromNow(msOf(effect.updatedAt), now),
     effect.runId,
-    safe(effect.node),
-    [safe(effect.type), effect.policy, safe(effect.detail)]
-      .filter((part) => part !== "")
-      .join("  "),
+    safe(effect.key),
+    safe(effect.detail),
   ]);
-  const heads = ["EFFECT", "STATUS", "CHANGED", "RUN", "NODE", "WHAT"];
-  const [head = "", ...rest] = await table([heads, ...rows], { columns: cli.out.columns });
+  const heads = ["EFFECT", "STATUS", "TYPE", "POLICY", "NODE", "CHANGED", "RUN", "KEY", "WHY"];
+  const [head = "", ...rest] = await tableOrRecords(rows, {
+    columns: cli.out.columns,
+    first: 4,
+    heads,
+  });
   return [cli.out.style("bold", head), ...rest];
 }

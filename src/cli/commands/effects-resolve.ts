@@ -2,13 +2,14 @@ import {
   Resolution,
   ResolveEffectResponseSchema,
 } from "../../gen/piworkflows/host/v1/effect_service_pb.ts";
+import type { HostClient } from "../../client/host-client.ts";
 import { UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { safe } from "../text.ts";
 import { readValue } from "../values.ts";
-import { effectWord } from "../views/words.ts";
+import { isTerminal, remedies, statusWord } from "../views/words.ts";
 import { KEY_OPTION, newCommand, printResponse } from "./shared.ts";
 
 export const command: Command = {
@@ -42,14 +43,33 @@ export const command: Command = {
     const client = await cli.connect();
     const response = await client.call(({ effects }) => effects.resolveEffect(request));
     const { effect } = response;
+    const goesOn = cli.json ? [] : await waysOn(client, effect?.runId ?? "");
     printResponse(cli, ResolveEffectResponseSchema, response, () =>
       effect === undefined
         ? []
-        : [`${effect.effectId} (${safe(effect.type)}) is ${effectWord(effect.status)}`],
+        : [`${effect.effectId} (${safe(effect.type)}): ${SAID[resolution]}`, ...goesOn],
     );
     return ExitCode.success;
   },
 };
+
+const SAID: Readonly<Record<Resolution, string>> = {
+  [Resolution.UNSPECIFIED]: "",
+  [Resolution.APPLIED]: "it counts as applied",
+  [Resolution.NOT_APPLIED]: "it counts as not applied",
+  [Resolution.RETRY]: "it will be tried again",
+};
+
+/** What the run does now; a run that was paused meanwhile waits for its resume. */
+async function waysOn(client: HostClient, runId: string): Promise<readonly string[]> {
+  if (runId === "") return [];
+  const { run } = await client.call(({ runs }) => runs.getRun({ runId }));
+  const summary = run?.summary;
+  if (summary === undefined || isTerminal(summary)) return [];
+  const ways = remedies(summary);
+  if (ways.length === 0) return [];
+  return [`${runId} is ${statusWord(summary)}; to let it go on:`, ...ways.map((way) => `  ${way}`)];
+}
 
 function resolutionOf(args: Arguments): Resolution {
   const chosen = [
@@ -59,5 +79,8 @@ function resolutionOf(args: Arguments): Resolution {
   ].filter((resolution) => resolution !== undefined);
   const [resolution] = chosen;
   if (resolution !== undefined && chosen.length === 1) return resolution;
+  if (chosen.length > 1) {
+    throw new UsageError("--applied, --not-applied and --retry exclude each other");
+  }
   throw new UsageError("say what became of it: --applied JSON, --not-applied or --retry");
 }

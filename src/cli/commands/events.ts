@@ -33,7 +33,13 @@ export const command: Command = {
       notice: (text: string) => cli.out.note(`pi-workflows: ${text}`),
       end: () => Promise.resolve(),
     };
-    const watching = { client, runId: args.required(0), viewer, quiet: true };
+    const watching = {
+      client,
+      runId: args.required(0),
+      viewer,
+      quiet: true,
+      command: "events RUN --follow",
+    };
     const code = await watchRun(cli, args, watching);
     return code === ExitCode.stillRunning ? code : ExitCode.success;
   },
@@ -67,7 +73,9 @@ class Reader {
     const at = localTime(msOf(event.at) ?? 0);
     const kind = this.#cli.out.style("bold", safe(event.kind).padEnd(KIND_CHARS));
     const hasData = event.data !== undefined && Object.keys(event.data).length > 0;
-    const data = hasData ? shortJson(event.data, DATA_CHARS_MAX) : "";
+    const data = hasData
+      ? shortJson(event.data, this.#cli.out.isTerminal ? DATA_CHARS_MAX : Number.POSITIVE_INFINITY)
+      : "";
     return `${String(event.revision).padStart(5)}  ${at}  ${kind}  ${safe(event.node).padEnd(NODE_CHARS)}  ${data}`.trimEnd();
   }
 }

@@ -9,7 +9,7 @@ import type { Drawing } from "../graph/drawing.ts";
 import { problemLine } from "../report-error.ts";
 import { messageJson } from "../values.ts";
 import { validateWorkflow } from "../validate-workflow.ts";
-import { attemptWord } from "../views/words.ts";
+import { attemptWordIn } from "../views/words.ts";
 
 type Draw = (drawing: Drawing) => Promise<readonly string[]>;
 
@@ -60,6 +60,7 @@ export const command: Command = {
       cli.out.lines(await draw(drawingOf(response.graph, statuses)));
     } else {
       for (const problem of response.problems) cli.out.note(`problem  ${problemLine(problem)}`);
+      for (const warning of response.warnings) cli.out.note(`warning  ${problemLine(warning)}`);
     }
     return response.problems.length === 0 ? ExitCode.success : ExitCode.usage;
   },
@@ -84,11 +85,12 @@ async function lookAt(cli: Cli, given: string, project: string | undefined): Pro
 }
 
 /** The newest attempt's state of each node. */
-function statusesOf({ attempts }: RunView): ReadonlyMap<string, string> {
+function statusesOf({ attempts, summary }: RunView): ReadonlyMap<string, string> {
   return new Map(
-    attempts.map(({ node, status, visit }) => {
+    attempts.map((attempt) => {
+      const { node, visit } = attempt;
       const times = visit > 1 ? `, visit ${visit}` : "";
-      return [node, attemptWord(status) + times];
+      return [node, attemptWordIn(summary, attempt) + times];
     }),
   );
 }

@@ -84,7 +84,8 @@ function programHelp(first: string, shown: readonly NamedEntry[], style: Style):
     "",
     `Ids may be shortened to a unique prefix. Every command takes --json and --help.`,
     `Exit codes: 0 done, 1 internal, 2 usage, 3 refused, 4 not found, 5 no host;`,
-    `of a run: 10 failed, 11 cancelled, 12 timed out, 13 needs an answer, 14 blocked, 15 paused.`,
+    `of a run: 10 failed, 11 cancelled, 12 timed out, 13 needs an answer, 14 blocked, 15 paused;`,
+    `16 the watching ended before the run; 78 this Node.js is too old.`,
     "",
     `More about one command: ${PROGRAM} help COMMAND`,
   ];

@@ -113,10 +113,11 @@ function readable(line: string, { out }: Cli): string {
   const entry = parse(line);
   if (entry === undefined) return safe(line);
   const { at, level, event, ...fields } = entry;
+  const charsMax = out.isTerminal ? VALUE_CHARS_MAX : Number.POSITIVE_INFINITY;
   const when =
     typeof at === "number" || typeof at === "string" ? localTime(new Date(at).getTime()) : "";
   const shown = Object.entries(fields).map(([key, value]) => {
-    const text = typeof value === "string" ? safe(value) : shortJson(value, VALUE_CHARS_MAX);
+    const text = typeof value === "string" ? safe(value) : shortJson(value, charsMax);
     return `${safe(key)}=${text}`;
   });
   const word = typeof level === "string" ? level : "";

@@ -14,7 +14,7 @@ export const command: Command = {
   examples: [["host restart", "after an update"]],
   async run(args, cli) {
     await stopHost(cli, args.flag("now"));
-    const client = await cli.connect();
+    const client = await cli.connect({ quiet: true });
     const response = await client.call(({ host }) => host.getStatus({}));
     printResponse(cli, GetStatusResponseSchema, response, () => [
       `the host started: pid ${response.pid}, version ${response.version}`,

@@ -11,7 +11,7 @@ export const command: Command = {
   examples: [["host start", "be sure that a host is running"]],
   async run(_args, cli) {
     const before = livingHost(cli.paths());
-    const client = await cli.connect();
+    const client = await cli.connect({ quiet: true });
     const response = await client.call(({ host }) => host.getStatus({}));
     const verb = before?.pid === response.pid ? "is running" : "started";
     printResponse(cli, GetStatusResponseSchema, response, () => [

@@ -1,6 +1,7 @@
 /** All commands by name. Only the one that is asked for is loaded. */
 import { UsageError } from "../arguments.ts";
 import type { Command, CommandEntry } from "../command.ts";
+import { didYouMean, nearNames } from "../near-names.ts";
 
 export interface FoundCommand {
   readonly name: string;
@@ -180,7 +181,9 @@ function nameOfGroup(first: string, second: string): readonly [name: string, wor
   if (second === "--help" || second === "-h") return ["help", 0];
   const alone = ALONE[first];
   if (alone !== undefined && (second === "" || second.startsWith("-"))) return [alone, 1];
-  throw new UsageError(`${first} takes one of: ${verbs.join(", ")}`);
+  throw new UsageError(
+    `${first} takes one of: ${verbs.join(", ")}${didYouMean(nearNames(second, verbs))}`,
+  );
 }
 
 function entry(name: string): CommandEntry {
@@ -197,23 +200,5 @@ function verbsOf(first: string): readonly string[] {
 
 function nearest(given: string): string {
   const names = [...new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name))];
-  const near = names.filter(
-    (name) => name.startsWith(given.slice(0, 3)) || isOneLetterOff(given, name),
-  );
-  return near.length === 0 || given.length < 2 ? "" : `; did you mean ${near.join(" or ")}?`;
-}
-
-/** One letter added, missing, changed, or two neighbours swapped. */
-function isOneLetterOff(left: string, right: string): boolean {
-  if (Math.abs(left.length - right.length) > 1) return false;
-  let start = 0;
-  while (start < left.length && left[start] === right[start]) start += 1;
-  const rest = [left.slice(start), right.slice(start)] as const;
-  const swapped = `${rest[0][1] ?? ""}${rest[0][0] ?? ""}${rest[0].slice(2)}`;
-  return (
-    rest[0].slice(1) === rest[1].slice(1) ||
-    rest[0].slice(1) === rest[1] ||
-    rest[0] === rest[1].slice(1) ||
-    swapped === rest[1]
-  );
+  return didYouMean(nearNames(given, names));
 }

@@ -1,53 +1,93 @@
-import type { HostClient } from "../../client/host-client.ts";
 import { InteractionStatus } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
-import { ListInteractionsResponseSchema } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
-import type { ListInteractionsResponse } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
+import {
+  GetInteractionResponseSchema,
+  ListInteractionsResponseSchema,
+} from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { table } from "../table.ts";
-import { fromNow, safe, word } from "../text.ts";
-import { messageJson } from "../values.ts";
+import { UsageError } from "../arguments.ts";
+import { readInteractions } from "../read-interactions.ts";
+import { tableOrRecords } from "../table.ts";
+import { fromNow, localTime, safe, word } from "../text.ts";
+import { messageJson, valueJson } from "../values.ts";
+import { answerLines, requestLines } from "../views/question.ts";
+import { indented, valueLines } from "../views/value-lines.ts";
 import { msOf } from "../views/words.ts";
 
-const PAGE_SIZE = 500;
+const LABEL_CHARS = 9;
 
 export const command: Command = {
-  description: "Lists the questions of runs that wait for an answer, oldest first.",
+  description:
+    "Lists the questions of runs that wait for an answer, oldest first. With the id of one it\n" +
+    "shows that one whole: what is asked, with what, and what the answer must be.",
+  positionals: [{ name: "INTERACTION", optional: true, completes: "interaction" }],
   options: {
     run: { type: "string", value: "RUN", help: "Only those of this run" },
     all: { type: "boolean", help: "Also those that are closed" },
   },
   examples: [
     ["interactions", "what waits for me"],
+    ["interactions int_01jd", "one question, whole"],
     ["interactions --run run_01jd --all", "everything a run has asked"],
   ],
   async run(args, cli) {
-    const client = await cli.connect();
+    const [id] = args.positionals;
     const filter = { runId: args.text("run") ?? "", includeClosed: args.flag("all") };
-    const response = await readAll(client, filter);
+    if (id !== undefined && (filter.runId !== "" || filter.includeClosed)) {
+      throw new UsageError("--run and --all select from the list; they do not go with an id");
+    }
+    const client = await cli.connect();
+    if (id !== undefined) return await showOne(cli, id);
+    const response = await readInteractions(client, filter);
     if (cli.json) cli.out.json(messageJson(ListInteractionsResponseSchema, response));
     else if (response.interactions.length === 0) cli.out.note("nothing waits for an answer");
-    else cli.out.lines(await lines(cli, response.interactions));
+    else {
+      cli.out.lines(await lines(cli, response.interactions));
+      cli.out.note("one of them whole: pi-workflows interactions INTERACTION");
+    }
     return ExitCode.success;
   },
 };
 
-async function readAll(
-  client: HostClient,
-  filter: { readonly runId: string; readonly includeClosed: boolean },
-): Promise<ListInteractionsResponse> {
-  const next = (pageToken: string): Promise<ListInteractionsResponse> => {
-    const request = { ...filter, pageSize: PAGE_SIZE, pageToken };
-    return client.call(({ interactions }) => interactions.listInteractions(request));
-  };
-  const all = await next("");
-  while (all.nextPageToken !== "") {
-    const page = await next(all.nextPageToken);
-    all.interactions.push(...page.interactions);
-    all.nextPageToken = page.nextPageToken;
-  }
-  return all;
+async function showOne(cli: Cli, interactionId: string): Promise<ExitCode> {
+  const client = await cli.connect();
+  const response = await client.call(({ interactions }) =>
+    interactions.getInteraction({ interactionId }),
+  );
+  if (cli.json) cli.out.json(messageJson(GetInteractionResponseSchema, response));
+  else if (response.interaction !== undefined) cli.out.lines(whole(cli, response.interaction));
+  return ExitCode.success;
+}
+
+function whole({ clock, out }: Cli, one: Interaction): readonly string[] {
+  const pending = one.status === InteractionStatus.PENDING;
+  const answer = one.answer === undefined ? [] : valueLines(valueJson(one.answer));
+  const section = (title: string, body: readonly string[]): readonly string[] =>
+    body.length === 0 ? [] : ["", out.style("bold", title), ...body];
+  return [
+    `${out.style("bold", one.interactionId)}  ${safe(one.summary)}`,
+    ...facts(one, clock.now()),
+    ...section("Asked with", requestLines(one)),
+    ...section("Answer", [...answerLines(one), ...indented(answer)]),
+    ...(pending ? ["", `pi-workflows answer ${one.interactionId}`] : []),
+  ];
+}
+
+function facts(one: Interaction, now: number): readonly string[] {
+  const expires = one.status === InteractionStatus.PENDING ? msOf(one.deadlineAt) : undefined;
+  const until = expires === undefined ? "" : `${fromNow(expires, now)} (${localTime(expires)})`;
+  const pairs: readonly (readonly [string, string])[] = [
+    ["status", word(InteractionStatus, one.status)],
+    ["run", `${one.runId}  ${safe(one.runTitle)}`],
+    ["node", safe(one.node)],
+    ["asked", localTime(msOf(one.createdAt) ?? 0)],
+    ["expires", until],
+    ["by", safe(one.answeredBy)],
+  ];
+  return pairs
+    .filter(([, value]) => value !== "")
+    .map(([label, value]) => `  ${label.padEnd(LABEL_CHARS)}${value}`);
 }
 
 async function lines(cli: Cli, interactions: readonly Interaction[]): Promise<readonly string[]> {
@@ -56,10 +96,14 @@ async function lines(cli: Cli, interactions: readonly Interaction[]): Promise<re
     one.interactionId,
     word(InteractionStatus, one.status),
     fromNow(msOf(one.createdAt), now),
-    one.runId,
     safe(one.summary),
+    one.runId,
   ]);
-  const heads = ["INTERACTION", "STATUS", "ASKED", "RUN", "QUESTION"];
-  const [head = "", ...rest] = await table([heads, ...rows], { columns: cli.out.columns });
+  const heads = ["INTERACTION", "STATUS", "ASKED", "QUESTION", "RUN"];
+  const [head = "", ...rest] = await tableOrRecords(rows, {
+    columns: cli.out.columns,
+    first: 3,
+    heads,
+  });
   return [cli.out.style("bold", head), ...rest];
 }

@@ -1,11 +1,14 @@
 import { TextDecoder } from "node:util";
+import { create } from "@bufbuild/protobuf";
 import { ReadRunLogResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
-import type { ReadRunLogResponse } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
 import { integer } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
+import { followLog, readLog } from "../follow-log.ts";
+import type { LogFollow, LogPiece } from "../follow-log.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { bytes, safeLines } from "../text.ts";
 import { messageJson } from "../values.ts";
+import { leave } from "../watch-run.ts";
 import { RUN } from "./shared.ts";
 
 const TAIL_MAX = 2 ** 31;
@@ -26,26 +29,37 @@ export const command: Command = {
   async run(args, cli) {
     const tail = args.text("tail");
     const tailBytes =
-      tail === undefined ? 0n : BigInt(integer("tail", tail, { min: 1, max: TAIL_MAX }));
+      tail === undefined ? undefined : integer("tail", tail, { min: 1, max: TAIL_MAX });
     const client = await cli.connect();
-    const request = { runId: args.required(0), follow: args.flag("follow"), tailBytes };
+    const runId = args.required(0);
     const writer = new Writer(cli);
-    const stop = new AbortController();
-    const leave = (): void => stop.abort();
-    process.once("SIGINT", leave);
-    try {
-      const signal = AbortSignal.any([stop.signal, cli.out.gone]);
-      for await (const piece of client.runs.readRunLog(request, { signal }))
-        await writer.write(piece);
-      return ExitCode.success;
-    } catch (error) {
-      if (stop.signal.aborted) return ExitCode.stillRunning;
-      throw error;
-    } finally {
-      process.removeListener("SIGINT", leave);
-    }
+    const write = (piece: LogPiece): Promise<void> => writer.write(piece);
+    if (args.flag("follow")) return await follow(cli, { client, runId, tailBytes, write });
+    await readLog({ client, runId, tailBytes, write, signal: cli.out.gone });
+    return ExitCode.success;
   },
 };
+
+async function follow(
+  cli: Cli,
+  wanted: Pick<LogFollow, "client" | "runId" | "tailBytes" | "write">,
+): Promise<ExitCode> {
+  const stop = new AbortController();
+  const leaving = (): void => stop.abort();
+  process.once("SIGINT", leaving);
+  try {
+    const end = await followLog({
+      ...wanted,
+      clock: cli.clock,
+      paths: cli.paths(),
+      signal: AbortSignal.any([stop.signal, cli.out.gone]),
+      notice: (text) => cli.out.note(`pi-workflows: ${text}`),
+    });
+    return end === "ended" ? ExitCode.success : leave(cli, `logs ${wanted.runId} --follow`, end);
+  } finally {
+    process.removeListener("SIGINT", leaving);
+  }
+}
 
 class Writer {
   readonly #cli: Cli;
@@ -56,18 +70,19 @@ class Writer {
     this.#cli = cli;
   }
 
-  async write(piece: ReadRunLogResponse): Promise<void> {
+  async write(piece: LogPiece): Promise<void> {
     const { out, json } = this.#cli;
     if (piece.data.length === 0 && piece.droppedBytes === 0n) return;
     if (json) {
-      await out.flow(`${JSON.stringify(messageJson(ReadRunLogResponseSchema, piece))}\n`);
+      const message = create(ReadRunLogResponseSchema, piece);
+      await out.flow(`${JSON.stringify(messageJson(ReadRunLogResponseSchema, message))}\n`);
       return;
     }
     if (piece.droppedBytes > 0n) await out.flow(`\n[… ${bytes(piece.droppedBytes)} cut here …]\n`);
     await out.flow(out.isTerminal ? safeLines(this.#decode(piece)) : piece.data);
   }
 
-  #decode({ workerId, data }: ReadRunLogResponse): string {
+  #decode({ workerId, data }: LogPiece): string {
     const decoder = this.#decoders.get(workerId) ?? new TextDecoder();
     this.#decoders.set(workerId, decoder);
     return decoder.decode(data, { stream: true });

@@ -3,10 +3,12 @@ import {
   GetRunValueResponseSchema,
   ValueKind,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
-import { UsageError } from "../arguments.ts";
+import type { HostClient } from "../../client/host-client.ts";
+import { NotFoundError, UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
+import { didYouMean, nearNames } from "../near-names.ts";
 import { exitCodeOfRun } from "../outcome.ts";
 import { prettyJson, safeLines } from "../text.ts";
 import { messageJson, valueJson } from "../values.ts";
@@ -52,13 +54,10 @@ async function showValue(args: Arguments, cli: Cli, wanted: Wanted): Promise<Exi
   const client = await cli.connect();
   const request = { runId: args.required(0), ...wanted };
   const response = await client.call(({ runs }) => runs.getRunValue(request));
+  if (response.value === undefined) throw await missing(client, args.required(0), wanted);
   if (cli.json) {
     cli.out.json(messageJson(GetRunValueResponseSchema, response));
     return ExitCode.success;
-  }
-  if (response.value === undefined) {
-    cli.out.note("the run has no such value");
-    return ExitCode.notFound;
   }
   const json = valueJson(response.value);
   if (args.flag("raw") && typeof json === "string") {
@@ -67,6 +66,20 @@ async function showValue(args: Arguments, cli: Cli, wanted: Wanted): Promise<Exi
     cli.out.line(prettyJson(json));
   }
   return ExitCode.success;
+}
+
+async function missing(
+  client: HostClient,
+  id: string,
+  { kind, node }: Wanted,
+): Promise<NotFoundError> {
+  const { run } = await client.call(({ runs }) => runs.getRun({ runId: id }));
+  const runId = run?.summary?.runId ?? id;
+  if (kind !== ValueKind.OUTPUT) return new NotFoundError(`${runId} has no such value`);
+  const attempts = run?.attempts ?? [];
+  const names = [...new Set(attempts.map((attempt) => attempt.node))];
+  const near = names.includes(node) ? [] : nearNames(node, names);
+  return new NotFoundError(`${runId} has no output of a node "${node}"${didYouMean(near)}`);
 }
 
 function wantedValue(args: Arguments): Wanted | undefined {

@@ -50,29 +50,28 @@ export const command: Command = {
     const runId = response.receipt?.runId ?? "";
     noteWarnings(cli, response.warnings);
     if (cli.json) cli.out.json(messageJson(StartRunResponseSchema, response));
-    if (!args.flag("wait")) return started(cli, runId, response);
-    if (!cli.json) cli.out.note(startedNote(runId, response));
+    else started(cli, response, args.flag("wait"));
+    if (!args.flag("wait")) return ExitCode.success;
     const onQuestion = (view: RunView): Promise<boolean> => answered(cli, client, view);
     return await watchRun(cli, args, { client, runId, ...(cli.canAsk ? { onQuestion } : {}) });
   },
 };
 
-function started(cli: Cli, runId: string, response: StartRunResponse): ExitCode {
-  if (cli.json) return ExitCode.success;
-  cli.out.line(runId);
-  cli.out.note(`${startedNote(runId, response)}; watch it: pi-workflows watch ${runId}`);
-  return ExitCode.success;
+/** The id comes first and alone on its line, so that `head -1` and `$(…)` get it. */
+function started({ out }: Cli, { receipt }: StartRunResponse, waits: boolean): void {
+  const runId = receipt?.runId ?? "";
+  out.line(runId);
+  const isOld = receipt?.outcome === Outcome.ADOPTED;
+  const what = isOld ? `${runId} was started before with the same key` : `started ${runId}`;
+  if (!waits) out.note(`${what}; watch it: pi-workflows watch ${runId}`);
+  else if (isOld) out.note(what);
 }
 
-function startedNote(runId: string, { receipt }: StartRunResponse): string {
-  return receipt?.outcome === Outcome.ADOPTED
-    ? `${runId} was started before with the same key`
-    : `started ${runId}`;
-}
-
+/** True also when somebody else answered first: the run goes on all the same. */
 async function answered(cli: Cli, client: HostClient, view: RunView): Promise<boolean> {
-  const { answerHere } = await import("../answer-question.ts");
-  return await answerHere(cli, client, view.summary?.interactionId ?? "");
+  const { askPerson } = await import("../answer-question.ts");
+  const interactionId = view.summary?.interactionId ?? "";
+  return (await askPerson(cli, client, { interactionId })).end !== "left";
 }
 
 function requestOf(args: Arguments, cli: Cli) {

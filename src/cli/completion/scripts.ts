@@ -10,6 +10,8 @@ interface Described {
   readonly options: readonly string[];
   /** Options whose value is one of these words. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
+  /** Options whose value may be anything. */
+  readonly free: readonly string[];
   /** What the first argument may be: words, or something to ask for. */
   readonly words: readonly string[];
   readonly dynamic: string;
@@ -37,6 +39,9 @@ function describe(
         choices === undefined ? [] : [[`--${option}`, choices]],
       ),
     ),
+    free: all
+      .filter(([, { type, choices }]) => type === "string" && choices === undefined)
+      .map(([option]) => `--${option}`),
     words: completes === "command" ? firstWords([...commands.keys()]) : words,
     dynamic: typeof completes === "string" && completes !== "command" ? completes : "",
   };
@@ -66,7 +71,8 @@ function cases(commands: readonly Described[], indent: string): string {
   return commands
     .map((command) => {
       const choices = Object.entries(command.choices)
-        .map(([option, words]) => `${indent}    ${option}) offer="${words.join(" ")}" ;;\n`)
+        .map(([option, words]) => `${indent}    ${option}) offer="${words.join(" ")}" ask="" ;;\n`)
+        .concat(valueCase(command, indent))
         .join("");
       const ask = command.dynamic === "" ? "" : `${indent}  ask=${command.dynamic}\n`;
       return (
@@ -78,6 +84,11 @@ function cases(commands: readonly Described[], indent: string): string {
       );
     })
     .join("");
+}
+
+/** After an option that takes a value of its own, nothing else is offered; a shell then offers files. */
+function valueCase({ free }: Described, indent: string): string {
+  return free.length === 0 ? "" : `${indent}    ${free.join("|")}) offer="" ask="" ;;\n`;
 }
 
 function groupCases(commands: readonly Described[], indent: string): string {
@@ -99,6 +110,8 @@ function bash(commands: readonly Described[]): string {
 _pi_workflows() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   local first="\${COMP_WORDS[1]}" name options="" offer="" ask=""
+  # bash makes three words of --format=svg
+  if [ "$current" = "=" ]; then current=""; elif [ "$previous" = "=" ]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${firstWords(commands.map(({ name }) => name)).join(" ")} --help --version" -- "$current"))

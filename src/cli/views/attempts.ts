@@ -1,10 +1,11 @@
 /** The nodes of a run, one line for each attempt. */
 import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
+import { RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Style } from "../output.ts";
 import { table } from "../table.ts";
-import { cut, duration, safe } from "../text.ts";
-import { attemptWord, colourOf, msOf } from "./words.ts";
+import { duration, safe } from "../text.ts";
+import { attemptWordIn, colourOf, msOf } from "./words.ts";
 
 export interface Frame {
   /** Wall-clock milliseconds. */
@@ -13,7 +14,6 @@ export interface Frame {
   readonly style: Style;
 }
 
-const NOTE_CHARS_MAX = 300;
 const INDENT = "  ";
 
 /** Lines for the newest attempts, oldest first; at most `count` of them. */
@@ -24,10 +24,10 @@ export async function attemptLines(
 ): Promise<readonly string[]> {
   const shown = view.attempts.slice(-count);
   const rows = shown.map((attempt) => [
-    attemptWord(attempt.status),
+    attemptWordIn(view.summary, attempt),
     safe(attempt.node),
     ordinals(attempt),
-    elapsed(attempt, frame.now),
+    isHeld(attempt, view) ? "" : elapsed(attempt, frame.now),
     note(attempt, view),
   ]);
   const lines = await table(rows, { columns: frame.columns - INDENT.length, right: [3] });
@@ -43,6 +43,11 @@ export function elapsed({ startedAt, finishedAt }: Attempt, now: number): string
   return from === undefined ? "" : duration((msOf(finishedAt) ?? now) - from);
 }
 
+/** No clock runs for a node whose run a person must help on. */
+function isHeld({ finishedAt }: Attempt, { summary }: RunView): boolean {
+  return finishedAt === undefined && summary?.status === RunStatus.BLOCKED;
+}
+
 /** Which visit and which try, where it is not the first. */
 export function ordinals({ visit, attempt }: Attempt): string {
   const parts = [visit > 1 ? `visit ${visit}` : "", attempt > 1 ? `try ${attempt}` : ""];
@@ -52,12 +57,12 @@ export function ordinals({ visit, attempt }: Attempt): string {
 function note(attempt: Attempt, view: RunView): string {
   if (attempt.error !== undefined) {
     const { name, message } = attempt.error;
-    return cut(safe(name === "" ? message : `${name}: ${message}`), NOTE_CHARS_MAX);
+    return safe(name === "" ? message : `${name}: ${message}`);
   }
   if (attempt.finishedAt !== undefined) return "";
   const progress = view.progress.find(({ node }) => node === attempt.node);
   const from = msOf(attempt.startedAt) ?? 0;
   // An update of an earlier visit says nothing about this one.
   const isNew = progress !== undefined && (msOf(progress.at) ?? 0) >= from;
-  return cut(safe(isNew ? progress.text : (view.summary?.statusDetail ?? "")), NOTE_CHARS_MAX);
+  return safe(isNew ? progress.text : (view.summary?.statusDetail ?? ""));
 }

@@ -1,12 +1,15 @@
 /** A run as a person wants to see it. */
 import { durationMs } from "@bufbuild/protobuf/wkt";
+import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import type { Effect } from "../../gen/piworkflows/common/v1/effect_pb.ts";
+import { RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { duration, fromNow, localTime, plural, prettyJson, safe, safeLines } from "../text.ts";
 import { valueJson } from "../values.ts";
 import { attemptLines } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";
-import { colourOf, effectWord, msOf, remedies, statusWord } from "./words.ts";
+import { answerLines, requestLines } from "./question.ts";
+import { colourOf, effectWord, isTerminal, msOf, remedies, statusWord } from "./words.ts";
 
 const INDENT = "  ";
 const LABEL_CHARS = 10;
@@ -63,6 +66,7 @@ function facts(view: RunView, run: RunSummary, now: number): readonly string[] {
     ["project", safe(run.projectDir)],
     ["started", began],
     ["ended", finished === undefined ? "" : localTime(finished)],
+    ["note", run.status === RunStatus.CANCELLED ? safe(run.detail) : ""],
     ["took", took === undefined ? "" : duration(took)],
     ["at", run.node === "" ? "" : `${safe(run.node)} after ${plural(run.steps, "visit")}`],
     ["from", view.restartedFrom],
@@ -86,13 +90,16 @@ function questionLines({ interaction }: RunView, { now, style }: Frame): readonl
   return [
     "",
     `${style("bold", "Waits for an answer:")} ${safe(interaction.summary)}${until}`,
+    ...requestLines(interaction),
+    ...answerLines(interaction),
     `${INDENT}pi-workflows answer ${interaction.interactionId}`,
   ];
 }
 
 function blockLines(view: RunView, run: RunSummary, { style }: Frame): readonly string[] {
-  const commands = remedies(run).map((line) => INDENT + line);
-  if (commands.length === 0) return [];
+  const effects = isTerminal(run) ? [] : resolveLines(view);
+  const commands = [...remedies(run), ...effects].map((line) => INDENT + line);
+  if (commands.length === 0 && run.status !== RunStatus.BLOCKED) return [];
   const status = statusWord(run);
   const why = run.detail === "" ? status : `${status}: ${safeLines(run.detail)}`;
   const files = view.changedFiles.map((file) => `${INDENT}changed: ${safe(file)}`);
@@ -110,11 +117,39 @@ export function loopLines({ loopBlock }: RunSummary, { now, style }: Frame): rea
 function dueLines(run: RunSummary, { now }: Frame): readonly string[] {
   const due = msOf(run.dueAt);
   if (due === undefined || run.interactionId !== "" || run.finishedAt !== undefined) return [];
-  return ["", `Goes on ${fromNow(due, now)} (${localTime(due)}).`];
+  if (due > now) return ["", `Goes on ${fromNow(due, now)} (${localTime(due)}).`];
+  return ["", `Is due since ${localTime(due)} and goes on as soon as it gets its turn.`];
 }
 
-/** The result or the error of a run that has ended. */
+/** What to type for each effect whose outcome nobody knows. */
+function resolveLines({ effects, summary }: RunView): readonly string[] {
+  const unknown = effects.filter(({ status }) => status === EffectStatus.AMBIGUOUS);
+  const canRetry = summary !== undefined && !isTerminal(summary);
+  return unknown.flatMap(({ effectId, type, node }) => {
+    const resolve = `pi-workflows effects resolve ${effectId}`;
+    return [
+      `nobody knows whether ${safe(type)} at ${safe(node)} happened; say it:`,
+      `${resolve} --applied JSON   # it did; JSON is the node's output, for example null`,
+      `${resolve} --not-applied    # it did not; the node counts as failed`,
+      ...(canRetry ? [`${resolve} --retry          # do it again under the same key`] : []),
+    ];
+  });
+}
+
+/** Effects that a run left behind, and that a person should look at. */
+export function leftoverLines(view: RunView, { style }: Frame): readonly string[] {
+  if (view.summary === undefined || !isTerminal(view.summary)) return [];
+  const lines = resolveLines(view).map((line) => INDENT + line);
+  if (lines.length === 0) return [];
+  return ["", style("magenta", "The run ended with an effect whose outcome is unknown"), ...lines];
+}
+
+/** The result or the error of a run that has ended, and what it left open. */
 export function endLines(view: RunView, frame: Frame): readonly string[] {
+  return [...outcomeLines(view, frame), ...leftoverLines(view, frame)];
+}
+
+function outcomeLines(view: RunView, frame: Frame): readonly string[] {
   const { error, result } = view;
   if (error !== undefined) {
     const stack = error.stack === "" ? [] : safeLines(error.stack).split("\n");

@@ -5,12 +5,13 @@ import { WatchRunResponseSchema } from "../../gen/piworkflows/host/v1/run_servic
 import type { WatchRunResponse } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
 import type { Cli } from "../command.ts";
 import type { Viewer } from "../follow-run.ts";
+import { cutLine } from "../table.ts";
 import { localTime, safe } from "../text.ts";
 import { messageJson } from "../values.ts";
 import { attemptLines, elapsed, ordinals } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";
 import { headline, stateLines, tail } from "./run-view.ts";
-import { attemptWord, colourOf, msOf } from "./words.ts";
+import { attemptWordIn, colourOf, msOf } from "./words.ts";
 
 export interface WatchViewer extends Viewer {
   /** The picture is left as it is; what is printed next comes below it. */
@@ -18,7 +19,7 @@ export interface WatchViewer extends Viewer {
 }
 
 /** Lines of the picture that are not nodes. */
-const OTHER_ROWS = 12;
+const OTHER_ROWS = 13;
 const OUTPUT_ROWS = 6;
 const REDRAW_MS = 1_000;
 
@@ -50,7 +51,7 @@ export class LineViewer implements WatchViewer {
   async show(view: RunView): Promise<void> {
     const frame = this.#frame();
     if (view.summary !== undefined) this.#sayHeadline(headline(view.summary, frame));
-    for (const attempt of view.attempts) this.#sayAttempt(attempt, frame);
+    for (const attempt of view.attempts) this.#sayAttempt(attempt, view, frame);
     for (const { node, text, at } of view.progress) this.#sayProgress(node, text, msOf(at) ?? 0);
     await this.#cli.out.flow("");
   }
@@ -73,8 +74,8 @@ export class LineViewer implements WatchViewer {
     this.#headline = line;
   }
 
-  #sayAttempt(attempt: Attempt, frame: Frame): void {
-    const status = attemptWord(attempt.status);
+  #sayAttempt(attempt: Attempt, { summary }: RunView, frame: Frame): void {
+    const status = attemptWordIn(summary, attempt);
     if (this.#attempts.get(attempt.attemptId) === status) return;
     this.#attempts.set(attempt.attemptId, status);
     const at = localTime(msOf(attempt.finishedAt) ?? msOf(attempt.startedAt) ?? frame.now);
@@ -134,7 +135,9 @@ export class LiveViewer implements WatchViewer {
   async #drawNow(): Promise<void> {
     const { out, clock } = this.#cli;
     const frame: Frame = { now: clock.now(), columns: out.columns, style: out.style };
-    const lines = (await this.#lines(frame)).slice(0, Math.max(1, out.rows - 1));
+    const shown = (await this.#lines(frame)).slice(0, Math.max(1, out.rows - 1));
+    // One that is longer would go on writing over its last letter.
+    const lines = await Promise.all(shown.map((line) => cutLine(line, out.columns)));
     const up = this.#rows === 0 ? "" : `\u001b[${this.#rows}A`;
     // Without wrapping, a long line takes one row, so that the way back up is known.
     out.raw(`\u001b[?7l${up}\r\u001b[J${lines.map((line) => `${line}\n`).join("")}\u001b[?7h`);
@@ -158,5 +161,6 @@ export class LiveViewer implements WatchViewer {
 
 function outputLines({ outputTail }: RunView, { style }: Frame): readonly string[] {
   const lines = tail(outputTail, OUTPUT_ROWS);
-  return lines.length === 0 ? [] : ["", ...lines.map((line) => style("dim", line))];
+  if (lines.length === 0) return [];
+  return ["", style("bold", "Output"), ...lines.map((line) => style("dim", line))];
 }

@@ -2,6 +2,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { AttemptStatus } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
+import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
 import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import { BlockReason, RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
@@ -39,6 +40,12 @@ export function attemptWord(status: AttemptStatus): string {
   return word(AttemptStatus, status);
 }
 
+/** An attempt that is open while its run is blocked waits for a person, not for time. */
+export function attemptWordIn(run: RunSummary | undefined, attempt: Attempt): string {
+  const isOpen = attempt.finishedAt === undefined;
+  return isOpen && run?.status === RunStatus.BLOCKED ? "blocked" : attemptWord(attempt.status);
+}
+
 export function effectWord(status: EffectStatus): string {
   return word(EffectStatus, status);
 }
@@ -73,7 +80,8 @@ export function remedies(run: RunSummary): readonly string[] {
         `pi-workflows resume ${runId} --accept-source     # run what is on disk now`,
       ];
     case BlockReason.EFFECT_AMBIGUOUS:
-      return [`pi-workflows effects list --run ${runId}   # then: effects resolve EFFECT …`];
+      // Its effects are known to whoever sees the whole run, and told there with their commands.
+      return [];
     default:
       return [`pi-workflows resume ${runId}`];
   }

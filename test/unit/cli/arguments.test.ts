@@ -11,7 +11,7 @@ const command: Command = {
   options: {
     now: { type: "boolean", help: "" },
     status: { type: "string", multiple: true, help: "" },
-    priority: { type: "string", help: "" },
+    priority: { type: "string", value: "N", help: "" },
   },
   examples: [],
   run: () => Promise.reject(new Error("not run here")),
@@ -44,8 +44,17 @@ describe("a command line", () => {
     [[], "RUN is missing"],
     [["a", "b", "c"], '"c" is one argument too many'],
     [[""], "RUN is empty"],
-    [["a", "--nwo"], "Unknown option '--nwo'"],
-    [["a", "--priority"], "Option '--priority <value>' argument missing"],
+    [["a", "--nwo"], "there is no option --nwo; did you mean --now?"],
+    [["a", "--frobnicate"], "there is no option --frobnicate"],
+    [["a", "-x"], "there is no option -x"],
+    [
+      ["a", "--priority"],
+      "--priority needs a value: --priority N; one that begins with - is written --priority=N",
+    ],
+    [
+      ["a", "--priority", "-5"],
+      "--priority needs a value: --priority N; one that begins with - is written --priority=N",
+    ],
     [["a", "--now=yes"], "Option '--now' does not take an argument"],
   ])("%j is refused: %s", (argv, message) => {
     expect(usage(argv)).toBe(message);
@@ -90,7 +99,10 @@ describe("a command", () => {
     [["../../x"], 'there is no command "../../x"'],
     [["constructor"], 'there is no command "constructor"'],
     [["host"], "host takes one of: start, status, stop, restart, run, logs"],
-    [["host", "stpo"], "host takes one of: start, status, stop, restart, run, logs"],
+    [
+      ["host", "stpo"],
+      "host takes one of: start, status, stop, restart, run, logs; did you mean stop?",
+    ],
   ])("is not found in %j", async (argv, message) => {
     await expect(findCommand(argv)).rejects.toThrow(new UsageError(message));
   });

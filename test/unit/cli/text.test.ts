@@ -1,3 +1,4 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { AttemptStatus } from "../../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import {
@@ -10,7 +11,9 @@ import {
   safeLines,
   word,
 } from "../../../src/cli/text.ts";
-import { table } from "../../../src/cli/table.ts";
+import { problemLine } from "../../../src/cli/report-error.ts";
+import { cutLine, table, tableOrRecords } from "../../../src/cli/table.ts";
+import { ProblemSchema } from "../../../src/gen/piworkflows/common/v1/error_pb.ts";
 
 describe("text for a terminal", () => {
   test.each([
@@ -55,6 +58,10 @@ describe("words for numbers", () => {
     expect(fromNow(0, 59_999)).toBe("59 s ago");
     expect(fromNow(3_600_000, 0)).toBe("in 1 h");
     expect(fromNow(0, 0)).toBe("0 s ago");
+    expect(fromNow(599_900, 0)).toBe("in 10 min");
+    expect(fromNow(59_900, 0)).toBe("in 1 min");
+    expect(fromNow(7_140_000, 0)).toBe("in 1 h 59 min");
+    expect(fromNow(1, 0)).toBe("in 1 s");
   });
 
   test("count bytes and things", () => {
@@ -95,5 +102,52 @@ describe("a table", () => {
     const rows = [["run_1234567890", "a title that does not fit at all"]];
     expect(await table(rows, { columns: 30 })).toEqual(["run_1234567890  a title that …"]);
     expect(await table(rows, { columns: 1 })).toEqual(["run_1234567890  a title tha…"]);
+  });
+
+  test("that fits is a table, and otherwise keeps what did not fit below each row", async () => {
+    const rows = [
+      ["eff_1", "ambiguous", "manual", "key-1"],
+      ["eff_22", "pending", "idempotent", ""],
+    ];
+    const heads = ["EFFECT", "STATUS", "POLICY", "KEY"];
+    expect(await tableOrRecords(rows, { columns: 80, first: 2, heads })).toEqual([
+      "EFFECT  STATUS     POLICY      KEY",
+      "eff_1   ambiguous  manual      key-1",
+      "eff_22  pending    idempotent",
+    ]);
+    expect(await tableOrRecords(rows, { columns: 20, first: 2, heads })).toEqual([
+      "EFFECT  STATUS",
+      "eff_1   ambiguous",
+      "  policy  manual",
+      "  key     key-1",
+      "eff_22  pending",
+      "  policy  idempotent",
+    ]);
+  });
+});
+
+describe("a line that must not reach the edge", () => {
+  test.each([
+    ["short", 5, "short"],
+    ["longer", 5, "long…"],
+    ["日本語", 5, "日本…"],
+    ["日本語", 4, "日…"],
+    ["\u001b[31mred line\u001b[39m end", 6, "\u001b[31mred l…\u001b[39m"],
+    ["\u001b[31mred\u001b[39m", 3, "\u001b[31mred\u001b[39m"],
+    ["👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"],
+  ])("%j in %d columns is %j", async (line, columns, cut) => {
+    expect(await cutLine(line, columns)).toBe(cut);
+  });
+});
+
+describe("a problem", () => {
+  test.each([
+    ["maxStep", "unknown field; the nearest known field is maxSteps", true],
+    ["nodes.a", "node nodes.a leads nowhere", false],
+    ["startAt", "startAt names no node", false],
+    ["", "the file is empty", false],
+  ])("at %j is told with its place unless its words name it", (place, message, isAdded) => {
+    const line = problemLine(create(ProblemSchema, { place, message }));
+    expect(line).toBe(isAdded ? `${message} (${place})` : message);
   });
 });

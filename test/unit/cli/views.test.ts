@@ -4,8 +4,11 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { answerOf, choicesOf } from "../../../src/cli/prompt.ts";
 import { toValue } from "../../../src/cli/values.ts";
+import { typingHint } from "../../../src/cli/views/question.ts";
 import { runLines } from "../../../src/cli/views/run-view.ts";
+import { valueLines } from "../../../src/cli/views/value-lines.ts";
 import { AttemptStatus } from "../../../src/gen/piworkflows/common/v1/attempt_pb.ts";
+import { EffectStatus } from "../../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import {
   BlockReason,
   RunStatus,
@@ -56,7 +59,13 @@ describe("a run is shown", () => {
         { ...attempt("draft", AttemptStatus.OK, [60, 20]), attempt: 2 },
         { ...attempt("approve", AttemptStatus.WAITING, [20]), visit: 2 },
       ],
-      interaction: { interactionId: "int_1", summary: "Publish?", deadlineAt: ago(-3_700) },
+      interaction: {
+        interactionId: "int_1",
+        summary: "Publish?",
+        deadlineAt: ago(-3_700),
+        request: toValue("", { title: "Notes", body: "# One\n\n- two\u001b[2J" }),
+        schema: toValue("", { enum: ["yes", "no"] }),
+      },
     });
     expect(text).toBe(`waiting  ${RUN}  notes for v1
   workflow  notes  /p/notes.workflow.ts
@@ -70,7 +79,13 @@ Nodes
   ok       draft    try 2     40 s
   waiting  approve  visit 2   20 s
 
-Waits for an answer: Publish? (expires in 1 h)
+Waits for an answer: Publish? (expires in 1 h 2 min)
+  title: Notes
+  body:
+    # One
+
+    - two\\x1b[2J
+  the answer is one of: yes, no
   pi-workflows answer int_1`);
   });
 
@@ -107,7 +122,6 @@ Waits for an answer: Publish? (expires in 1 h)
       BlockReason.SOURCE_CHANGED,
       ["changed: /p/a.ts", "resume RUN --recorded-source", "resume RUN --accept-source"],
     ],
-    [BlockReason.EFFECT_AMBIGUOUS, ["effects list --run RUN"]],
     [BlockReason.NO_PROGRESS, ["resume RUN"]],
   ])("with the ways out of block reason %d", async (blockReason, expected) => {
     const text = await shown({
@@ -150,7 +164,51 @@ Waits for an answer: Publish? (expires in 1 h)
     const text = await shown({
       summary: { ...plain, status: RunStatus.WAITING, dueAt: ago(-7_300) },
     });
-    expect(text).toContain("Goes on in 2 h (TIME).");
+    expect(text).toContain("Goes on in 2 h 2 min (TIME).");
+  });
+});
+
+describe("what only a person can settle", () => {
+  const effect = {
+    effectId: "eff_1",
+    type: "charge",
+    node: "pay",
+    status: EffectStatus.AMBIGUOUS,
+  };
+  const commands = [
+    "pi-workflows effects resolve eff_1 --applied JSON",
+    "pi-workflows effects resolve eff_1 --not-applied",
+  ];
+  const retry = "pi-workflows effects resolve eff_1 --retry";
+
+  test("blocks the node, whose clock stands, and is told with all that can be said", async () => {
+    const blockReason = BlockReason.EFFECT_AMBIGUOUS;
+    const text = await shown({
+      summary: { ...plain, status: RunStatus.BLOCKED, blockReason, detail: "lost" },
+      attempts: [attempt("pay", AttemptStatus.WAITING, [90])],
+      effects: [effect],
+    });
+    expect(text).toMatch(/^ {2}blocked {2}pay$/m);
+    expect(text).toContain("blocked: lost");
+    for (const line of [...commands, retry]) expect(text).toContain(line);
+  });
+
+  test("is told of a run that has ended, too, which does nothing again", async () => {
+    const text = await shown({
+      summary: { ...plain, status: RunStatus.CANCELLED, detail: "wrong branch" },
+      effects: [effect],
+    });
+    expect(text).toContain("note      wrong branch");
+    expect(text).toContain("The run ended with an effect whose outcome is unknown");
+    for (const line of commands) expect(text).toContain(line);
+    expect(text).not.toContain(retry);
+  });
+
+  test("is nothing where a queued run only waits for its turn", async () => {
+    const text = await shown({
+      summary: { ...plain, status: RunStatus.QUEUED, dueAt: ago(9) },
+    });
+    expect(text).toContain("Is due since TIME and goes on as soon as it gets its turn.");
   });
 });
 
@@ -166,14 +224,55 @@ describe("a typed answer", () => {
     ['{"a":1}', {}, { a: 1 }],
     ["go on", { type: "object" }, "go on"],
     ["1", { oneOf: [{ const: "a" }, { const: "b" }] }, "a"],
+    ["2", { type: "boolean" }, false],
+    ["true", { type: "boolean" }, true],
+    ["2", { enum: [3, 2, 1] }, 2],
+    ["2", { enum: ["3", "2"] }, "2"],
   ])("%j under %j means %j", (typed, schema, answer) => {
     expect(answerOf(typed, schema)).toEqual(answer);
   });
 
-  test("has choices only where a schema allows nothing else than texts", () => {
-    expect(choicesOf({ enum: ["a", 1] })).toEqual([]);
+  test("has numbered choices only where a schema allows nothing else than plain values", () => {
+    const yes = { label: "yes", value: "yes", number: 1 };
+    expect(choicesOf({ enum: ["yes", null] })).toEqual([
+      yes,
+      { label: "null", value: null, number: 2 },
+    ]);
+    expect(choicesOf({ enum: ["a", 1] })).toEqual([
+      { label: "a", value: "a" },
+      { label: "1", value: 1 },
+    ]);
+    expect(choicesOf({ enum: ["a", {}] })).toEqual([]);
     expect(choicesOf({ oneOf: [{ const: "a" }, { type: "number" }] })).toEqual([]);
     expect(choicesOf(null)).toEqual([]);
+  });
+
+  test.each([
+    [choices, "type a number or a choice"],
+    [{ enum: [1, 2] }, "type one of them"],
+    [{ type: "string" }, "type the text"],
+    [{ type: ["string", "null"] }, "type JSON, or plain text"],
+    [null, "type JSON, or plain text"],
+    [{ type: "object" }, "type JSON"],
+    [{ required: ["a"] }, "type JSON"],
+  ])("under %j is asked for by: %s", (schema, hint) => {
+    expect(typingHint(schema)).toBe(hint);
+  });
+});
+
+describe("a value for a person", () => {
+  test.each([
+    [null, ["null"]],
+    ["a\nb\u001b", ["a", "b\\x1b"]],
+    [{ a: 1, b: ["x"] }, ["a: 1", 'b: ["x"]']],
+    [{ a: 1 }, ['{"a":1}']],
+    [
+      [{ a: "x\ny" }, 2],
+      ["-", "  a:", "    x", "    y", "- 2"],
+    ],
+    [{ "k\n": { deep: { er: 1 } } }, ["k\\n:", '  deep: {"er":1}']],
+  ])("%j is shown as %j", (value, lines) => {
+    expect(valueLines(value)).toEqual(lines);
   });
 });
 
