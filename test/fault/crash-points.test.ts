@@ -107,9 +107,10 @@ describe("the table of deaths", () => {
 
   test("has every point, with every detail that the source names", () => {
     expect(Object.keys(POINTS).toSorted()).toEqual([...CRASH_POINTS].toSorted());
-    for (const [point, details] of pointsOfSource()) {
-      expect(Object.keys(POINTS[point]), point).toEqual(expect.arrayContaining([...details]));
-    }
+    const missing = [...pointsOfSource()].flatMap(([point, details]) =>
+      [...details].filter((detail) => POINTS[point][detail] === undefined),
+    );
+    expect(missing).toEqual([]);
   });
 });
 
@@ -130,7 +131,8 @@ describe.concurrent("a death at", () => {
     const { on, host = 1, mayRepeat = [] } = death;
     const voyage = new Voyage({
       cleanUp: onTestFinished,
-      env: (number, { project }) => armedFor(project, armed[Math.min(number - host, armed.length - 1)]),
+      env: (number, { project }) =>
+        armedFor(project, armed[Math.min(number - host, armed.length - 1)]),
     });
     const marks = armed.map((point) => markIn(voyage.project, point));
     const runId = await JOURNEYS[on].go(voyage, marks.at(-1) ?? "");

@@ -15,7 +15,9 @@ const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "100
 const PING_MS = 100;
 
 describe.concurrent("a database that another program has locked", () => {
-  test("for longer than a lease costs no run its claim, and reads are answered", async ({ onTestFinished: cleanUp }) => {
+  test("for longer than a lease costs no run its claim, and reads are answered", async ({
+    onTestFinished: cleanUp,
+  }) => {
     const voyage = new Voyage({ cleanUp, env: () => SHORT_LEASE });
     const runId = await startRun(voyage, "start", "ticks");
     await voyage.untilStatus(runId, RunStatus.RUNNING);
@@ -34,7 +36,9 @@ describe.concurrent("a database that another program has locked", () => {
     await voyage.expectSound(runId);
   });
 
-  test("for eight seconds while a host starts strands no run", async ({ onTestFinished: cleanUp }) => {
+  test("for eight seconds while a host starts strands no run", async ({
+    onTestFinished: cleanUp,
+  }) => {
     const voyage = new Voyage({ cleanUp });
     const starts = Array.from({ length: 10 }, (_, n) => startRun(voyage, `start ${n}`, "travels"));
     const runIds = await Promise.all(starts);
@@ -48,7 +52,7 @@ describe.concurrent("a database that another program has locked", () => {
     await next;
     for (const runId of runIds) {
       await voyage.untilStatus(runId, RunStatus.WAITING);
-      expect(voyage.effects(runId)).toMatchObject({ "stamp:stamp:1": expect.any(Number) });
+      expect(Object.keys(voyage.effects(runId))).toEqual(["line:write:1", "stamp:stamp:1"]);
     }
     await voyage.expectSound(runIds[0] ?? "");
   });
@@ -64,15 +68,18 @@ describe.concurrent("a host under which somebody", () => {
         mkdirSync(folder, { mode: 0o700 });
       },
     },
-  ])("$what ends and says why, and writes nothing more", async ({ replace }, { onTestFinished: cleanUp }) => {
-    const host = await startRealHost({ cleanUp, env: { PI_WORKFLOWS_SPARES: "0" } });
-    const { database, folder, log } = host.paths;
-    cleanUp(() => rmSync(`${folder}.away`, { recursive: true, force: true }));
-    replace(database, folder);
-    expect(await host.exited).toMatchObject({ code: 74 });
-    const lines = ["", ".away"].map((suffix) => readLog(log.replace(folder, folder + suffix)));
-    expect(lines.join("\n")).toContain("was replaced");
-  });
+  ])(
+    "$what ends and says why, and writes nothing more",
+    async ({ replace }, { onTestFinished: cleanUp }) => {
+      const host = await startRealHost({ cleanUp, env: { PI_WORKFLOWS_SPARES: "0" } });
+      const { database, folder, log } = host.paths;
+      cleanUp(() => rmSync(`${folder}.away`, { recursive: true, force: true }));
+      replace(database, folder);
+      expect(await host.exited).toMatchObject({ code: 74 });
+      const lines = ["", ".away"].map((suffix) => readLog(log.replace(folder, folder + suffix)));
+      expect(lines.join("\n")).toContain("was replaced");
+    },
+  );
 });
 
 test("a run whose stored value is damaged is stopped before a node executes", async () => {
@@ -82,7 +89,9 @@ test("a run whose stored value is damaged is stopped before a node executes", as
   const { paths } = await voyage.host();
   await voyage.leave("stop");
   const db = new Database(paths.database);
-  db.exec("UPDATE blobs SET bytes = CAST(replace(bytes, 'xxxx', 'yyyy') AS BLOB) WHERE instr(bytes, 'xxxx') > 0");
+  db.exec(
+    "UPDATE blobs SET bytes = CAST(replace(bytes, 'xxxx', 'yyyy') AS BLOB) WHERE instr(bytes, 'xxxx') > 0",
+  );
   db.close();
   await answer(voyage, runId);
   const { summary } = await voyage.untilStatus(runId, RunStatus.BLOCKED);

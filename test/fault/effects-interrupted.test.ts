@@ -63,23 +63,29 @@ describe("while an effect is being applied", () => {
     expect(rig.outside.commits).toEqual([ended.effect.key]);
   });
 
-  test.each(["plain", "manual"])("cancel leaves it ambiguous and the run ended (%s)", async (node) => {
-    const runId = await rig.acting(node);
-    await rig.cancel(runId);
-    rig.outside.release();
-    expect(await rig.effectOf(runId)).toMatchObject({ status: EffectStatus.AMBIGUOUS });
-    await rig.resolve(runId, Resolution.APPLIED);
-    expect((await rig.voyage.view(runId)).summary?.status).toBe(RunStatus.CANCELLED);
-    expect(await rig.effectOf(runId)).toMatchObject({ status: EffectStatus.APPLIED });
-    await rig.voyage.expectSound(runId);
-    expect(rig.outside.commits).toHaveLength(1);
-  });
+  test.each(["plain", "manual"])(
+    "cancel leaves it ambiguous and the run ended (%s)",
+    async (node) => {
+      const runId = await rig.acting(node);
+      await rig.cancel(runId);
+      rig.outside.release();
+      expect(await rig.effectOf(runId)).toMatchObject({ status: EffectStatus.AMBIGUOUS });
+      await rig.resolve(runId, Resolution.APPLIED);
+      expect((await rig.voyage.view(runId)).summary?.status).toBe(RunStatus.CANCELLED);
+      expect(await rig.effectOf(runId)).toMatchObject({ status: EffectStatus.APPLIED });
+      await rig.voyage.expectSound(runId);
+      expect(rig.outside.commits).toHaveLength(1);
+    },
+  );
 
   test("a stop of the host waits for it, and it is not applied again", async () => {
     const runId = await rig.acting("manual");
     const host = await rig.voyage.host();
     await host.host.shutdown({});
-    await vi.waitUntil(() => host.log().some(({ event }) => event === "host.stopping"), PATIENCE_MS);
+    await vi.waitUntil(
+      () => host.log().some(({ event }) => event === "host.stopping"),
+      PATIENCE_MS,
+    );
     rig.outside.release();
     expect(await host.exited).toMatchObject({ code: 0 });
     const ended = await rig.end(runId);

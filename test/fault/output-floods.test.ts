@@ -1,6 +1,6 @@
 // Output without end, in one line or in billions, is the flooding run's own trouble: the host's
 // memory stays flat, what was cut is told, and every other caller is answered as before.
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -46,6 +46,16 @@ test("the flood of a command is cut by its worker, and the command still succeed
   expect(kept).toBeLessThan(1200);
   const { residentBytes } = await voyage.ask(({ host }) => host.getStatus({}));
   expect(Number(residentBytes)).toBeLessThan(HOST_MEMORY_MAX);
+});
+
+test("a value over the limit fails its attempt and names the limit", async () => {
+  const voyage = new Voyage({ cleanUp: onTestFinished });
+  writeFileSync(join(voyage.project, "gate"), "");
+  const bytes = 20 * MIB;
+  const runId = await startRun(voyage, "start", "weighs", { bytes, heavyIn: "think" });
+  const { error } = await voyage.untilStatus(runId, RunStatus.FAILED);
+  expect(error?.message).toMatch(/outputs\.think.*8 MiB|outputs\.think.*8,?388,?608/);
+  await voyage.expectSound(runId);
 });
 
 interface Seen {

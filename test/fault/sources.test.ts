@@ -48,7 +48,11 @@ const CHANGES: readonly Change[] = [
     named: "helper.ts",
     words: FIRST_WORDS,
   },
-  { what: "a file that is gone", make: (project) => project.remove("helper.ts"), named: "helper.ts" },
+  {
+    what: "a file that is gone",
+    make: (project) => project.remove("helper.ts"),
+    named: "helper.ts",
+  },
   {
     what: "a package of another version",
     make: (project) => project.edit(PACKAGE, "1.0.0", "1.0.1"),
@@ -65,14 +69,12 @@ describe("between start and resume", () => {
     expect(resumed).toBeUndefined();
     expect(await blockedFor(voyage, first)).toEqual([project.path(change.named)]);
     expect(existsSync(project.trace)).toBe(false);
-    if (change.named !== "node_modules/words") {
-      expect(await resume(voyage, first, SourcePolicy.RECORDED)).toBeUndefined();
-      expect(await wordsAtEnd(voyage, first)).toEqual({ before: FIRST_WORDS, after: FIRST_WORDS });
-      expect(existsSync(project.trace)).toBe(false);
-      return;
-    }
-    expect(await resume(voyage, first, SourcePolicy.ACCEPT)).toBeUndefined();
-    expect(await wordsAtEnd(voyage, first)).toEqual({ before: FIRST_WORDS, after: change.words });
+    // Bytes of packages are not recorded: what is on the disk has to be accepted.
+    const isPackage = change.named === "node_modules/words";
+    const policy = isPackage ? SourcePolicy.ACCEPT : SourcePolicy.RECORDED;
+    expect(await resume(voyage, first, policy)).toBeUndefined();
+    expect(await wordsAtEnd(voyage, first)).toEqual({ before: FIRST_WORDS, after: FIRST_WORDS });
+    expect(existsSync(project.trace)).toBe(false);
   });
 
   test.each(CHANGES.filter(({ words }) => words !== undefined))(
@@ -133,7 +135,7 @@ describe("a broken file", () => {
   test("that was mended is taken under the key that was refused", async () => {
     const { voyage, project } = flow();
     project.write("late.ts", "export const late = ;\n");
-    project.edit("flow.workflow.ts", 'import { helper }', 'import "./late";\nimport { helper }');
+    project.edit("flow.workflow.ts", "import { helper }", 'import "./late";\nimport { helper }');
     const refused = await refusalOf(startRun(voyage, "start", project.workflow));
     expect(refused?.reason).toBe(Reason.WORKFLOW_INVALID);
     expect(refused?.problems[0]).toMatchObject({ file: project.path("late.ts"), line: 1 });

@@ -89,7 +89,11 @@ describe("a loop that is held", () => {
     const voyage = journeyOf({ PI_WORKFLOWS_VERDICT_GRACE_MS: "100" });
     const runId = await startRun(voyage, "start", "spins", { timeoutMs: 300 });
     const { result, attempts } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
-    expect(valueJson(result)).toEqual({ outcome: "timed_out", attempt: null, error: "TimeoutError" });
+    expect(valueJson(result)).toEqual({
+      outcome: "timed_out",
+      attempt: null,
+      error: "TimeoutError",
+    });
     expect(attempts[0]?.error?.message).toContain("its process was ended");
     await voyage.expectSound(runId);
   });

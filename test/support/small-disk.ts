@@ -12,8 +12,7 @@ export function canMount(): boolean {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
   const cleanUps: (() => Promise<void> | void)[] = [];
   try {
-    new SmallDisk((run) => cleanUps.push(run), 1);
-    return true;
+    return new SmallDisk((run) => cleanUps.push(run), 1).folder !== "";
   } catch {
     return false;
   } finally {
