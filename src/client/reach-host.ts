@@ -54,8 +54,7 @@ export async function reachHost(options: ReachOptions, deadline: number): Promis
       if (typeof found !== "string") return found;
       if (!BUSY.has(found)) starter?.failIfFailed();
       if (ABSENT.has(found)) absent(options, starter);
-      const isLate = options.clock.monotonic() >= deadline;
-      if (isLate && starter?.isComing() !== true) throw lateError(options.paths, found, starter);
+      if (options.clock.monotonic() >= deadline) giveUpUnlessComing(options.paths, found, starter);
       await sleep(options.clock, pause * (0.75 + random() / 2));
     }
   } finally {
@@ -189,11 +188,12 @@ function refuseDenied(paths: StatePaths, socketPath: string, code: string): void
   );
 }
 
-function lateError(paths: StatePaths, code: string, starter?: Starter): HostUnreachableError {
+function giveUpUnlessComing(paths: StatePaths, code: string, starter: Starter | undefined): void {
+  if (starter?.isComing() === true) return;
   const ended = ABSENT.has(code) ? starter?.endSilent() : undefined;
   const host = livingHost(paths);
   let what = "no host came to listen in time";
   if (ended !== undefined) what = `the host (pid ${ended}) did not come to listen and was ended`;
   else if (host !== undefined) what = `the host (pid ${host.pid}) does not take connections`;
-  return new HostUnreachableError("no_answer", `${what} (${code})`, paths.log);
+  throw new HostUnreachableError("no_answer", `${what} (${code})`, paths.log);
 }

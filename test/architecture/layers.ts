@@ -26,7 +26,14 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/errors.ts": [],
   "src/host/limits.ts": [],
   "src/host/context.ts": ["type:src/host/store", "type:src/platform"],
-  "src/host/answer-schema.ts": ["src/host/errors.ts", "src/host/limits.ts", "node:vm", "ajv"],
+  "src/host/answer-faults.ts": ["type:src/host/errors.ts", "type:ajv"],
+  "src/host/answer-schema.ts": [
+    "src/host/answer-faults.ts",
+    "src/host/errors.ts",
+    "src/host/limits.ts",
+    "node:vm",
+    "ajv",
+  ],
   "src/host/lifecycle": ["src/host/errors.ts"],
   "src/host/records.ts": ["type:src/host/lifecycle"],
   "src/host/store": [
@@ -185,6 +192,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "@bufbuild/protobuf",
     "node:fs",
     "node:path",
+    "node:url",
     "node:worker_threads",
   ],
 

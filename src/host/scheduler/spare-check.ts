@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { RunRecord, SourceRecord } from "../records.ts";
 import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
 
@@ -26,5 +25,5 @@ export async function isSpareCurrent(
 
 /** A package is known by its manifest alone. */
 function fileOf({ kind, path }: SourceRecord): string {
-  return kind === "package" ? join(path, "package.json") : path;
+  return kind === "package" ? `${path}/package.json` : path;
 }
