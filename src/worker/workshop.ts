@@ -130,7 +130,7 @@ export function requireSound(loaded: LoadedDefinition): {
     return { workflow, graph };
   throw new CannotLoad({
     reason: Reason.WORKFLOW_INVALID,
-    message: `the workflow file has ${problems.length} problem(s)`,
+    message: `the workflow file has ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}`,
     problems: problems.map(wireProblem),
     warnings: warnings.map(wireProblem),
   });

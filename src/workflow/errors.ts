@@ -8,11 +8,14 @@ export interface Problem {
 export class WorkflowDefinitionError extends Error {
   override readonly name = "WorkflowDefinitionError";
   readonly problems: readonly Problem[];
+  /** What does not keep it from running, and often explains what does: a misspelt field. */
+  readonly warnings: readonly Problem[];
 
-  constructor(workflow: string, problems: readonly Problem[]) {
+  constructor(workflow: string, problems: readonly Problem[], warnings: readonly Problem[] = []) {
     const lines = problems.map((problem) => `  ${formatProblem(problem)}`);
     super(`workflow ${workflow} cannot run:\n${lines.join("\n")}`);
     this.problems = problems;
+    this.warnings = warnings;
   }
 }
 

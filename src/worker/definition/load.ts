@@ -5,7 +5,7 @@ import type { Workflow } from "../../workflow/define-workflow.ts";
 import type { Graph } from "../../workflow/graph.ts";
 import { installSession } from "./hooks.ts";
 import { realFile } from "./local-path.ts";
-import { problemsOf } from "./problems.ts";
+import { problemsOf, warningsOf } from "./problems.ts";
 import type { LoadProblem } from "./problems.ts";
 import type { Recorded } from "./project-file.ts";
 import { LoadSession } from "./session.ts";
@@ -105,7 +105,10 @@ async function evaluate(session: LoadSession): Promise<LoadedDefinition> {
     module = (await import(session.entryUrl)) as { readonly default?: unknown };
   } catch (thrown) {
     if (thrown instanceof SourceChangedError) throw thrown;
-    return outcome(session, { problems: await problemsOf(session, thrown) });
+    return outcome(session, {
+      problems: await problemsOf(session, thrown),
+      warnings: warningsOf(session, thrown),
+    });
   }
   const workflow = workflowOf(module.default);
   if (workflow !== undefined) return outcome(session, { workflow });
@@ -133,14 +136,18 @@ function isNothing(exported: unknown): boolean {
 
 function outcome(
   session: LoadSession,
-  found: { readonly workflow?: Workflow; readonly problems?: readonly LoadProblem[] },
+  found: {
+    readonly workflow?: Workflow;
+    readonly problems?: readonly LoadProblem[];
+    readonly warnings?: readonly LoadProblem[];
+  },
 ): LoadedDefinition {
-  const { workflow, problems = [] } = found;
+  const { workflow, problems = [], warnings = [] } = found;
   const file = session.entry;
   return {
     ...(workflow === undefined ? {} : { workflow, graph: workflow.graph }),
     problems,
-    warnings: workflow?.warnings.map((warning) => ({ ...warning, file })) ?? [],
+    warnings: workflow?.warnings.map((warning) => ({ ...warning, file })) ?? warnings,
     sources: session.sources,
   };
 }

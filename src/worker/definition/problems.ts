@@ -73,6 +73,14 @@ export async function problemsOf(
   return [{ message: `SyntaxError: ${thrown.message}`, file: session.entry }];
 }
 
+/** What the same definition is warned of; nothing of anything else that was thrown. */
+export function warningsOf(session: LoadSession, thrown: unknown): readonly LoadProblem[] {
+  const warnings = memberOf(thrown, "warnings");
+  if (memberOf(thrown, "name") !== "WorkflowDefinitionError" || !Array.isArray(warnings)) return [];
+  const { file } = positionOfFrame(session, thrown) ?? { file: session.entry };
+  return (warnings as readonly Problem[]).map((warning) => ({ ...warning, file }));
+}
+
 function failedImport(importer: ProjectFile, specifier: string, thrown: unknown): LoadProblem {
   const problem = importProblem(importer, specifier);
   const code = memberOf(thrown, "code");

@@ -231,6 +231,16 @@ const unused: Nothing | Shape | undefined = undefined;`;
     expect(results[0]?.error?.stack).toContain(`${project.path("fail.ts")}:6:9`);
   });
 
+  test("tells warnings also when there are problems, which they often explain", async () => {
+    const text = workflowText("1").replace("compute({", "compute({ timeout: 5,");
+    const broken = text.replace("startAt:", "startsAt:");
+    const project = createProject({ "w.workflow.ts": broken });
+    const { problems, warnings } = await load(project.request());
+    expect(problems.map(({ place }) => place)).toContain("startAt");
+    expect(warnings.map(({ place }) => place)).toEqual(["startsAt", "nodes.n.timeout"]);
+    expect(warnings[0]?.file).toBe(project.path("w.workflow.ts"));
+  });
+
   test("tells its warnings with the file", async () => {
     const text = workflowText("1").replace("compute({", "compute({ timeout: 5,");
     const project = createProject({ "w.workflow.ts": text });
