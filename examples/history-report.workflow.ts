@@ -155,6 +155,10 @@ function analyse(commits: readonly Commit[], top: number): Outputs["analyse"] {
   };
 }
 
+function count(things: number, noun: string): string {
+  return `${things} ${noun}${things === 1 ? "" : "s"}`;
+}
+
 function render(input: Input, { collect, analyse: facts }: Outputs): string {
   const rows = facts.busiest.map(({ path, lines }) => `| ${path} | ${lines} |`);
   const subjects = collect.commits
@@ -163,7 +167,7 @@ function render(input: Input, { collect, analyse: facts }: Outputs): string {
   return [
     `# History of ${input.range}`,
     "",
-    `${facts.commits} commits on ${facts.days} day(s) changed ${facts.lines} lines.`,
+    `${count(facts.commits, "commit")} on ${count(facts.days, "day")} changed ${count(facts.lines, "line")}.`,
     "",
     "| file | changed lines |",
     "| --- | --- |",

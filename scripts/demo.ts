@@ -36,8 +36,13 @@ function cli(args: readonly string[], { capture = false } = {}): CommandEnd {
   return { code: done.status ?? 1, text: capture ? done.stdout : "" };
 }
 
+/** As a shell takes it, so that the line can be copied. */
+function quoted(word: string): string {
+  return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 function say(command: readonly string[]): readonly string[] {
-  process.stdout.write(`\n$ pi-workflows ${command.join(" ")}\n`);
+  process.stdout.write(`\n$ pi-workflows ${command.map(quoted).join(" ")}\n`);
   return command;
 }
 
