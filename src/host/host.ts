@@ -6,7 +6,7 @@ import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { RunService } from "../gen/piworkflows/host/v1/run_service_pb.ts";
 import type { Clock } from "../platform/clock.ts";
-import { newId, sha256Hex } from "../platform/ids.ts";
+import { sha256Hex } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import type { Settings } from "../platform/settings.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
@@ -18,8 +18,7 @@ import { hostService } from "./handlers/host-service.ts";
 import { interactionService } from "./handlers/interaction-service.ts";
 import type { HandlerParts, HostControl } from "./handlers/parts.ts";
 import { reflection } from "./handlers/reflection.ts";
-import { rejections } from "./handlers/rejections.ts";
-import type { FaultLog } from "./handlers/rejections.ts";
+import { faultLog, rejections } from "./handlers/rejections.ts";
 import { runService } from "./handlers/run-service.ts";
 import { StreamCount } from "./handlers/stream-count.ts";
 import { WORK_PATH, workerStreams } from "./handlers/worker-service.ts";
@@ -30,6 +29,7 @@ import { DRAIN_GRACE_MS, HOST_STOP_GRACE_MS } from "./limits.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { beginEpoch, openWhenFree } from "./open-state.ts";
 import type { HostIdentity } from "./open-state.ts";
+import { countApplying } from "./operations/queries.ts";
 import { recover } from "./recovery.ts";
 import { createResolver } from "./resolver.ts";
 import type { Resolver } from "./resolver.ts";
@@ -46,8 +46,6 @@ import type { Supervisor } from "./supervisor/supervisor.ts";
 import { createWorkflowResolver } from "./workflow-resolver.ts";
 
 const DAY_MS = 86_400_000;
-/** More effects at once than a host applies. */
-const COUNTED_MAX = 100;
 
 export interface HostSetup {
   readonly paths: StatePaths;
@@ -139,18 +137,18 @@ class RunningHost implements Host {
     const shared = { supervisor: this.#supervisor, cacheDir: paths.cacheDir };
     this.#scheduler = createScheduler({ ...shared, host: this.#context, settings, lease });
     this.#resolver = createResolver({ ...shared, clock });
+    const logFault = faultLog(log);
     this.#server = createSocketServer({
       socketPath: paths.socket,
       clock,
       log,
-      interceptors: [this.#activity.interceptor, rejections(this.#logFault)],
+      interceptors: [this.#activity.interceptor, rejections(logFault)],
       gate: createGate({
         version: setup.version,
-        supervisor: this.#supervisor,
         isStopping: () => this.#stopping,
       }),
       routes: (router) => this.#route(router),
-      streams: new Map([[WORK_PATH, workerStreams(this.#supervisor, this.#logFault)]]),
+      streams: new Map([[WORK_PATH, workerStreams(this.#supervisor, logFault)]]),
     });
   }
 
@@ -177,8 +175,7 @@ class RunningHost implements Host {
   }
 
   applying(): number {
-    const { reader } = this.#foundation.store;
-    return reader.effects.page({ statuses: ["applying"], limit: COUNTED_MAX }).length;
+    return countApplying(this.#foundation.store.reader);
   }
 
   /** In reverse: takes nothing new, ends the work, then the calls, then the state. */
@@ -288,12 +285,6 @@ class RunningHost implements Host {
       startedAt: new Date(startedAt).toISOString(),
     });
   }
-
-  readonly #logFault: FaultLog = (error, method) => {
-    const id = newId("err");
-    this.#setup.log.error("call.failed", { id, method, error });
-    return id;
-  };
 }
 
 function contextOf(

@@ -3,6 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Interceptor } from "@connectrpc/connect";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ClaimLoss, Reason, RejectionSchema } from "../../gen/piworkflows/common/v1/error_pb.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Log } from "../../platform/log.ts";
 import { ClaimLostError, HostError } from "../errors.ts";
 import type { ClaimLoss as ClaimLossName, RejectionReason } from "../errors.ts";
 
@@ -11,6 +13,14 @@ import type { ClaimLoss as ClaimLossName, RejectionReason } from "../errors.ts";
  * id alone: what went wrong inside is nothing it could act on.
  */
 export type FaultLog = (error: unknown, method: string) => string;
+
+export function faultLog(log: Log): FaultLog {
+  return (error, method) => {
+    const id = newId("err");
+    log.error("call.failed", { id, method, error });
+    return id;
+  };
+}
 
 const CODES: Readonly<Record<RejectionReason, readonly [Code, Reason]>> = {
   CLAIM_LOST: [Code.Aborted, Reason.CLAIM_LOST],

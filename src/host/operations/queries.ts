@@ -12,6 +12,7 @@ import type {
   WorkerRecord,
 } from "../records.ts";
 import type { HostContext } from "../context.ts";
+import type { Reader } from "../store/tx.ts";
 
 /** A run with what a person wants to see of it, as it was at one moment. */
 export interface RunDetails {
@@ -28,6 +29,14 @@ export interface RunDetails {
   readonly worker?: WorkerRecord;
   /** When a queued or waiting run goes on by itself at the latest. */
   readonly dueAt?: Instant;
+}
+
+/** More effects at once than a host applies. */
+const APPLYING_MAX = 100;
+
+/** How many effects are being applied right now. */
+export function countApplying(reader: Reader): number {
+  return reader.effects.page({ statuses: ["applying"], limit: APPLYING_MAX }).length;
 }
 
 /** Refuses an unknown run as RUN_NOT_FOUND. */
