@@ -41,7 +41,7 @@ export const MAINTENANCE_MS = 10_000;
 export const SWEEP_CHECK_MS = 60_000;
 /** A write-ahead log of this size tells of a reader that does not let go. */
 export const WAL_BYTES_NOTED = 64 * MIB;
-/** A database that is locked when the host starts is waited for; clients wait fifteen seconds. */
+/** A database that is locked when the host starts is waited for; a client waits longer. */
 export const OPEN_BUDGET_MS = 20_000;
 /** A longer answer schema is compiled for longer than a person waits. */
 export const SCHEMA_BYTES_MAX = 256 * KIB;
