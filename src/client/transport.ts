@@ -3,17 +3,11 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Interceptor, Transport } from "@connectrpc/connect";
-import {
-  createConnectTransport,
-  createGrpcTransport,
-  Http2SessionManager,
-} from "@connectrpc/connect-node";
+import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { packageVersion } from "../platform/package-info.ts";
 
 /** Tells the host which package version its peer is of. */
 export const VERSION_HEADER = "x-pi-workflows-version";
-/** Carries the secret of a worker. */
-export const WORKER_HEADER = "x-pi-workflows-worker";
 
 /** Above the largest value a run may hold, with room for its encoding. */
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
@@ -32,15 +26,13 @@ export interface HostLinkOptions {
   readonly socketPath: string;
   /** A connected socket to begin with, so that the probe of a host need not be wasted. */
   readonly socket?: Socket;
-  /** For one long stream of small messages, which gRPC carries a tenth faster than Connect. */
-  readonly forStream?: boolean;
   /** A host that answers no PING for as long is taken for dead; absent means never. */
   readonly pingMs?: number;
 }
 
 /** A link that connects when it is first used, and again when its connection broke. */
 export function openHostLink(options: HostLinkOptions): HostLink {
-  const { socketPath, socket, forStream = false, pingMs } = options;
+  const { socketPath, socket, pingMs } = options;
   let probed = socket;
   const createConnection = (): Socket => {
     const first = probed;
@@ -49,8 +41,9 @@ export function openHostLink(options: HostLinkOptions): HostLink {
   };
   const pings = pingMs === undefined ? {} : { pingIntervalMs: pingMs, pingTimeoutMs: pingMs };
   const sessionManager = new Http2SessionManager(AUTHORITY, pings, { createConnection });
-  const common = {
+  const transport = createConnectTransport({
     baseUrl: AUTHORITY,
+    httpVersion: "2",
     sessionManager,
     useBinaryFormat: true,
     // On a local socket compression costs more than the bytes it saves.
@@ -59,10 +52,7 @@ export function openHostLink(options: HostLinkOptions): HostLink {
     writeMaxBytes: MESSAGE_BYTES_MAX,
     binaryOptions: { recursionLimit: DEPTH_MAX },
     interceptors: [tellVersion, repeatRefused],
-  };
-  const transport = forStream
-    ? createGrpcTransport(common)
-    : createConnectTransport({ ...common, httpVersion: "2" });
+  });
   return {
     transport,
     close: () => {

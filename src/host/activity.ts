@@ -1,11 +1,10 @@
 /** When somebody last wanted something of the host. */
 import type { Interceptor } from "@connectrpc/connect";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.ts";
-import { WorkerService } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 
-/** Our own workers, and tools that only look, keep no host alive. */
-const QUIET: ReadonlySet<string> = new Set([WorkerService.typeName, ServerReflection.typeName]);
+/** Tools that only look keep no host alive. */
+const QUIET: ReadonlySet<string> = new Set([ServerReflection.typeName]);
 
 export class Activity {
   readonly #clock: Clock;

@@ -2,11 +2,8 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.ts";
 import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
-import { WorkerService } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { HostError } from "./errors.ts";
 import { rejectionError } from "./handlers/rejections.ts";
-import { requireWorker } from "./handlers/worker-service.ts";
-import type { Supervisor } from "./supervisor/supervisor.ts";
 
 /** Carries a client's package version; tools such as `buf curl` send none. */
 export const VERSION_HEADER = "x-pi-workflows-version";
@@ -14,7 +11,6 @@ export const VERSION_HEADER = "x-pi-workflows-version";
 export interface GateOptions {
   /** Version of this host's package. */
   readonly version: string;
-  readonly supervisor: Pick<Supervisor, "authenticate">;
   /** True from the moment the host takes nothing new. */
   isStopping(): boolean;
 }
@@ -36,10 +32,6 @@ const ALWAYS: ReadonlySet<unknown> = new Set([
 ]);
 
 function check(options: GateOptions, { service, method, requestHeader }: HandlerContext): void {
-  if (service.typeName === WorkerService.typeName) {
-    requireWorker(options.supervisor, requestHeader);
-    return;
-  }
   if (ALWAYS.has(method) || service.typeName === ServerReflection.typeName) return;
   if (options.isStopping()) {
     throw new HostError("HOST_STOPPING", "the host is stopping; call again");

@@ -17,6 +17,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { HostError } from "./errors.ts";
 import { rejectionError } from "./handlers/rejections.ts";
+import type { StreamHandler } from "./handlers/worker-service.ts";
 import {
   CALL_DEADLINE_MS,
   CLIENT_REQUEST_BYTES_MAX,
@@ -31,6 +32,8 @@ import {
 export interface ServerOptions {
   readonly socketPath: string;
   readonly routes: (router: ConnectRouter) => void;
+  /** Streams that speak for themselves, by path. */
+  readonly streams?: ReadonlyMap<string, StreamHandler>;
   readonly interceptors: Interceptor[];
   /** Runs on the headers of every call, before a byte of its body is read; throws to refuse. */
   readonly gate: (context: HandlerContext) => void;
@@ -106,7 +109,13 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
   options.routes(router);
   const byPath = new Map(router.handlers.map((one) => [one.requestPath, one]));
   return (request, response) => {
-    const handler = byPath.get(request.url.split("?", 1)[0] ?? "");
+    const path = request.url.split("?", 1)[0] ?? "";
+    const stream = options.streams?.get(path);
+    if (stream !== undefined) {
+      stream(request, response, shutdownSignal);
+      return;
+    }
+    const handler = byPath.get(path);
     if (handler === undefined) {
       // Every protocol of ours reads a 404 as "unimplemented".
       response.writeHead(404).end();

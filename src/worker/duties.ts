@@ -23,7 +23,7 @@ export interface DutiesOptions {
 
 /** A host that hears nothing for five seconds takes the loop for blocked. */
 const HEARTBEAT_MS = 1_000;
-/** For the farewell to leave the process before the process does. */
+/** A host that does not take the farewell is not waited for any longer. */
 const FLUSH_MS = 50;
 
 /** What a worker does when its host says so. */
@@ -131,7 +131,9 @@ export class Duties {
 
   #leave(reason: string): void {
     this.#tell({ case: "exiting", value: { reason } });
-    this.#options.clock.after(FLUSH_MS, this.#options.done);
+    const { clock, stream, done } = this.#options;
+    stream.whenFlushed(done);
+    clock.after(FLUSH_MS, done);
   }
 }
 

@@ -9,20 +9,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { WORKER_HEADER as CLIENT_HEADER, openHostLink } from "../../src/client/transport.ts";
 import {
   WorkRequestSchema,
   WorkerService,
 } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { WorkRequest } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
-import { createGate } from "../../src/host/gate.ts";
-import { rejections } from "../../src/host/handlers/rejections.ts";
-import { WORKER_HEADER, workerService } from "../../src/host/handlers/worker-service.ts";
+import { WORK_PATH, WORKER_HEADER, workerStreams } from "../../src/host/handlers/worker-service.ts";
 import type { WorkerDoor } from "../../src/host/handlers/worker-service.ts";
 import { response } from "../../src/host/handlers/worker-convert.ts";
 import { createSocketServer } from "../../src/host/server.ts";
 import type { WorkerChannel } from "../../src/host/supervisor/supervised-worker.ts";
+import { WORKER_HEADER as WORKERS_HEADER } from "../../src/worker/host-link.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { FakeWorker } from "../support/fake-worker.ts";
@@ -69,18 +68,18 @@ async function serve(door: Door) {
   const folder = mkdtempSync(join(tmpdir(), "ws-"));
   const socketPath = join(folder, "s");
   const faults: unknown[] = [];
+  const noteFault = (error: unknown): string => {
+    faults.push(error);
+    return "err_1";
+  };
   const server = createSocketServer({
     socketPath,
     clock: systemClock,
     log: memoryLog().log,
-    interceptors: [
-      rejections((error) => {
-        faults.push(error);
-        return "err_1";
-      }),
-    ],
-    gate: createGate({ version: "1.0.0", supervisor: door, isStopping: () => false }),
-    routes: (router) => void router.service(WorkerService, workerService(door as never)),
+    interceptors: [],
+    gate: () => undefined,
+    routes: () => undefined,
+    streams: new Map([[WORK_PATH, workerStreams(door as never, noteFault)]]),
   });
   await server.listen();
   onTestFinished(async () => {
@@ -92,8 +91,15 @@ async function serve(door: Door) {
 
 /** A worker's end of a stream: the test pushes frames and reads answers. */
 function open(socketPath: string, secret: string | undefined) {
-  const link = openHostLink({ socketPath });
-  onTestFinished(() => link.close());
+  const sessions = new Http2SessionManager(
+    "http://localhost",
+    {},
+    {
+      createConnection: () => connectSocket(socketPath),
+    },
+  );
+  onTestFinished(() => sessions.abort());
+  const transport = createGrpcTransport({ baseUrl: "http://localhost", sessionManager: sessions });
   const frames: WorkRequest[] = [];
   let wake: (() => void) | undefined;
   let ended = false;
@@ -106,8 +112,8 @@ function open(socketPath: string, secret: string | undefined) {
       });
     }
   }
-  const headers = secret === undefined ? {} : { [CLIENT_HEADER]: secret };
-  const stream = createClient(WorkerService, link.transport).work(requests(), { headers });
+  const headers = secret === undefined ? {} : { [WORKERS_HEADER]: secret };
+  const stream = createClient(WorkerService, transport).work(requests(), { headers });
   return {
     answers: stream[Symbol.asyncIterator](),
     says(...numbers: number[]): void {
@@ -120,13 +126,13 @@ function open(socketPath: string, secret: string | undefined) {
       ended = true;
       wake?.();
     },
-    drops: () => link.close(),
+    drops: () => sessions.abort(),
   };
 }
 
 describe("a worker's stream", () => {
   test("uses the header that workers know", () => {
-    expect(WORKER_HEADER).toBe(CLIENT_HEADER);
+    expect(WORKER_HEADER).toBe(WORKERS_HEADER);
   });
 
   test.each([undefined, "wrong"])("is refused with the secret %s", async (secret) => {
@@ -201,8 +207,8 @@ describe("a worker's stream", () => {
     onTestFinished(() => session.destroy());
     const call = session.request({
       ":method": "POST",
-      ":path": `/${WorkerService.typeName}/Work`,
-      "content-type": "application/connect+proto",
+      ":path": WORK_PATH,
+      "content-type": "application/grpc+proto",
       [WORKER_HEADER]: "broken",
     });
     call.on("error", () => undefined);

@@ -7,7 +7,6 @@ import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { HostService } from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
 import { RunService } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
-import { WorkerService } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { createGate } from "../../src/host/gate.ts";
 
 interface Situation {
@@ -20,7 +19,6 @@ interface Situation {
 function refusalOf({ method, headers = {}, stopping = false }: Situation): Reason | undefined {
   const gate = createGate({
     version: "1.2.3",
-    supervisor: { authenticate: () => undefined },
     isStopping: () => stopping,
   });
   try {
@@ -83,13 +81,5 @@ describe("the gate", () => {
   test("tells any tool what is served", () => {
     const method = ServerReflection.method.serverReflectionInfo;
     expect(refusalOf({ method, stopping: true })).toBeUndefined();
-  });
-
-  test("lets nobody act as a worker without the secret of one", () => {
-    const method = WorkerService.method.work;
-    expect(refusalOf({ method })).toBe(Reason.WORKER_UNKNOWN);
-    expect(refusalOf({ method, headers: { "x-pi-workflows-worker": "guess" } })).toBe(
-      Reason.WORKER_UNKNOWN,
-    );
   });
 });

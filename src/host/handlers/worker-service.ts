@@ -1,93 +1,169 @@
-/** WorkerService: one stream per worker for its whole life. */
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+/**
+ * WorkerService: one stream per worker for its whole life.
+ *
+ * It speaks gRPC without a framework in between: each transition of each run
+ * passes here twice, and takes half the time so.
+ */
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from "node:http2";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import {
+  WorkerService,
+  WorkRequestSchema,
+  WorkResponseSchema,
+} from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type {
   WorkRequest,
   WorkResponse,
-  WorkerService,
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { FrameReader, framed } from "../../platform/message-frames.ts";
 import { HostError } from "../errors.ts";
-import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
+import { WORKER_MESSAGE_BYTES_MAX } from "../limits.ts";
+import type { SupervisedWorker, WorkerChannel } from "../supervisor/supervised-worker.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
-import { FrameQueue } from "./frame-queue.ts";
-import { until } from "./until.ts";
+import { rejectionError } from "./rejections.ts";
+import type { FaultLog } from "./rejections.ts";
 
 /** Carries the secret from a worker's launch channel. */
 export const WORKER_HEADER = "x-pi-workflows-worker";
 
+export const WORK_PATH = `/${WorkerService.typeName}/Work`;
+
+const CONTENT_TYPE = "application/grpc+proto";
+const STATUS_OK = 0;
+/** Frames that no worker of ours leaves unread: one that does is ended, and memory stays flat. */
+const FRAMES_UNREAD_MAX = 10_000;
+
 export type WorkerDoor = Pick<Supervisor, "authenticate" | "connect" | "receive" | "disconnected">;
 
-/** The worker that a call's header proves to be, refused before its body is read. */
-export function requireWorker(
-  supervisor: Pick<Supervisor, "authenticate">,
-  headers: Headers,
-): SupervisedWorker {
-  const worker = supervisor.authenticate(headers.get(WORKER_HEADER) ?? undefined);
-  if (worker !== undefined) return worker;
-  throw new HostError(
-    "WORKER_UNKNOWN",
-    "only the host's own workers may call this; the secret is missing or wrong",
-  );
-}
+export type StreamHandler = (
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  stopping: AbortSignal,
+) => void;
 
-export function workerService(supervisor: WorkerDoor): ServiceImpl<typeof WorkerService> {
-  return {
-    work(requests: AsyncIterable<WorkRequest>, context: HandlerContext) {
-      const worker = requireWorker(supervisor, context.requestHeader);
-      return converse(supervisor, worker, { requests, signal: context.signal });
-    },
+/** Opens the stream of whoever proves to be a worker; nothing of anybody else's is read. */
+export function workerStreams(door: WorkerDoor, logFault: FaultLog): StreamHandler {
+  return (request, response, stopping) => {
+    const secret = request.headers[WORKER_HEADER];
+    const worker = door.authenticate(typeof secret === "string" ? secret : undefined);
+    if (worker === undefined) refuse(response);
+    else new WorkerStream({ door, worker, logFault }, response).open(stopping);
   };
 }
 
-/**
- * Both directions at once: frames are handed over as they come, without waiting
- * for what becomes of the ones before; answers go out as they are given.
- */
-async function* converse(
-  supervisor: WorkerDoor,
-  worker: SupervisedWorker,
-  { requests, signal }: { requests: AsyncIterable<WorkRequest>; signal: AbortSignal },
-): AsyncGenerator<WorkResponse> {
-  const answers = new FrameQueue<WorkResponse>(() => worker.kill());
-  const closed = new AbortController();
-  supervisor.connect(worker, {
-    send: (frame) => answers.push(frame),
-    drained: () => answers.drained(),
-    close: () => {
-      closed.abort();
-      answers.close();
-    },
-  });
-  const reading = read(requests, AbortSignal.any([signal, closed.signal]), (frame) => {
-    supervisor.receive(worker, frame);
-  }).finally(() => answers.close());
-  try {
-    yield* answers.read();
-  } finally {
-    closed.abort();
-    supervisor.disconnected(worker);
-    await reading;
-  }
+function refuse(response: Http2ServerResponse): void {
+  const message = "only the host's own workers may call this; the secret is missing or wrong";
+  const { code } = rejectionError(new HostError("WORKER_UNKNOWN", message));
+  response.writeHead(200, { "content-type": CONTENT_TYPE, ...statusOf(code, message) });
+  response.end();
 }
 
-/**
- * A stream that broke, was malformed or was closed ends alike: its worker is gone.
- * A fault of ours while a frame is taken is none of these, and is thrown.
- */
-async function read(
-  requests: AsyncIterable<WorkRequest>,
-  signal: AbortSignal,
-  take: (frame: WorkRequest) => void,
-): Promise<void> {
-  const frames = until(requests, signal);
-  for (;;) {
-    let next: IteratorResult<WorkRequest>;
+function statusOf(code: number, message: string): Readonly<Record<string, string>> {
+  return { "grpc-status": String(code), "grpc-message": encodeURIComponent(message) };
+}
+
+interface StreamParts {
+  readonly door: WorkerDoor;
+  readonly worker: SupervisedWorker;
+  readonly logFault: FaultLog;
+}
+
+/** Frames are handed over as they come; answers go out as they are given. */
+class WorkerStream implements WorkerChannel {
+  readonly #parts: StreamParts;
+  readonly #response: Http2ServerResponse;
+  readonly #stream: ServerHttp2Stream;
+  readonly #reader = new FrameReader(WORKER_MESSAGE_BYTES_MAX);
+  #unread = 0;
+  #closed = false;
+  #onDrained: (() => void)[] = [];
+
+  constructor(parts: StreamParts, response: Http2ServerResponse) {
+    this.#parts = parts;
+    this.#response = response;
+    this.#stream = response.stream;
+  }
+
+  open(stopping: AbortSignal): void {
+    const { door, worker } = this.#parts;
+    const close = (): void => this.close();
+    this.#response.writeHead(200, { "content-type": CONTENT_TYPE });
+    // A stream that broke, was reset or came to its end: its worker is gone.
+    this.#stream.on("error", () => undefined);
+    this.#stream.once("end", close);
+    this.#stream.once("close", () => {
+      stopping.removeEventListener("abort", close);
+      this.close();
+    });
+    stopping.addEventListener("abort", close, { once: true });
+    door.connect(worker, this);
+    this.#stream.on("data", (piece: Buffer) => this.#take(piece));
+  }
+
+  send(frame: WorkResponse): void {
+    if (this.#closed) return;
+    this.#unread += 1;
+    this.#stream.write(framed(toBinary(WorkResponseSchema, frame)), () => this.#taken());
+    if (this.#unread <= FRAMES_UNREAD_MAX) return;
+    this.close();
+    this.#parts.worker.kill();
+  }
+
+  async drained(): Promise<void> {
+    if (this.#closed || this.#unread === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained.push(resolve);
+    });
+  }
+
+  close(): void {
+    this.#end(STATUS_OK, "");
+  }
+
+  #taken(): void {
+    this.#unread -= 1;
+    if (this.#unread === 0) this.#tellDrained();
+  }
+
+  #tellDrained(): void {
+    for (const resolve of this.#onDrained.splice(0)) resolve();
+  }
+
+  #take(piece: Buffer): void {
     try {
-      next = await frames.next();
+      for (const bytes of this.#reader.take(piece)) {
+        if (this.#closed) return;
+        this.#hand(fromBinary(WorkRequestSchema, bytes));
+      }
     } catch {
-      // The protocol has told the peer what is wrong; the supervisor ends the process.
-      return;
+      this.#end(Code.InvalidArgument, "malformed frame");
     }
-    if (next.done === true) return;
-    take(next.value);
+  }
+
+  /** A fault of ours is told by its number; it is no fault of the frame. */
+  #hand(frame: WorkRequest): void {
+    const { door, worker, logFault } = this.#parts;
+    try {
+      door.receive(worker, frame);
+    } catch (error) {
+      const id = logFault(error, WORK_PATH);
+      this.#end(Code.Internal, `internal error ${id}; the host's log has more under it`);
+    }
+  }
+
+  /** What was sent before still goes out. */
+  #end(code: number, message: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (!this.#stream.destroyed) {
+      // The worker's half need not end for the stream to do so.
+      this.#stream.once("wantTrailers", () => setImmediate(() => this.#stream.close()));
+      this.#response.addTrailers(statusOf(code, message));
+      this.#response.end();
+    }
+    this.#tellDrained();
+    // In a later turn: whoever closed it has not finished what it was doing.
+    setImmediate(() => this.#parts.door.disconnected(this.#parts.worker));
   }
 }
