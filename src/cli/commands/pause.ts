@@ -6,7 +6,8 @@ import { KEY_OPTION, newCommand, printResponse, RUN, runLine } from "./shared.ts
 export const command: Command = {
   description:
     "Pauses a run. Nothing of it happens until it is resumed: no timer fires, nothing can be\n" +
-    "answered. While an effect is being applied the run pauses when that has ended.",
+    "answered. A node that is computing is aborted and runs again on resume; an effect that is\n" +
+    "being applied is waited for.",
   positionals: [RUN],
   options: {
     now: {
@@ -15,7 +16,7 @@ export const command: Command = {
     },
     key: KEY_OPTION,
   },
-  examples: [["pause run_01jd", "at the next boundary"]],
+  examples: [["pause run_01jd", "let nothing more happen"]],
   async run(args, cli) {
     const request = {
       command: newCommand(args.text("key")),
