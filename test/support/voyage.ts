@@ -22,11 +22,12 @@ export interface VoyageOptions {
   readonly cleanUp: CleanUp;
   /** State folder of all hosts; a new one by default. */
   readonly state?: string;
+  /** More hosts than this in a row mean that none of them can live; 6 by default. */
+  readonly hostsMax?: number;
   /** Environment of the n-th host, counted from 1. */
   readonly env?: (host: number, voyage: Voyage) => Readonly<Record<string, string>>;
 }
 
-/** More hosts than this in a row mean that none of them can live. */
 const HOSTS_MAX = 6;
 /** What must happen does so within this time, also on a machine that does much else. */
 export const PATIENCE_MS = 60_000;
@@ -69,15 +70,15 @@ export class Voyage {
   }
 
   async #start(): Promise<RealHost> {
-    const { cleanUp, env } = this.#options;
-    while (this.#hosts < HOSTS_MAX) {
+    const { cleanUp, env, hostsMax = HOSTS_MAX } = this.#options;
+    while (this.#hosts < hostsMax) {
       this.#hosts += 1;
       const settings = { PI_WORKFLOWS_SPARES: "0", ...env?.(this.#hosts, this) };
       const options = { cleanUp, folder: this.state, env: settings };
       this.#host = await startRealHost(options).catch(diedEarly);
       if (this.#host !== undefined) return this.#host;
     }
-    throw new Error(`${HOSTS_MAX} hosts died`);
+    throw new Error(`${hostsMax} hosts died`);
   }
 
   /** Asks until a host has answered. */
