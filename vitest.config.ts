@@ -46,7 +46,7 @@ export default defineConfig({
       project("architecture", { order: 0, timeoutMs: seconds(30) }),
       project("fault", { order: 1, timeoutMs: seconds(180), globalSetup: [BUILD] }),
       project("e2e", { order: 2, timeoutMs: seconds(120), globalSetup: [BUILD, PACK] }),
-      project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [BUILD, SUMMARY] }),
+      project("bench", { order: 3, timeoutMs: seconds(600), globalSetup: [SUMMARY, BUILD] }),
     ],
   },
 });
