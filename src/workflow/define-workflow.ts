@@ -58,7 +58,8 @@ export function defineWorkflow<Input = unknown, Outputs = UnknownOutputs>(
   definition: WorkflowDefinition<Input, Outputs>,
 ): Workflow<Input, Outputs> {
   const { graph, problems, warnings } = compile(definition);
-  if (graph === undefined) throw new WorkflowDefinitionError(nameOf(definition), problems, warnings);
+  if (graph === undefined)
+    throw new WorkflowDefinitionError(nameOf(definition), problems, warnings);
   const { title, nodes } = definition;
   return Object.freeze({
     [WORKFLOW_BRAND]: 1 as const,

@@ -32,7 +32,7 @@ import { viewSources } from "./parts.ts";
 import type { HandlerParts } from "./parts.ts";
 import { answerOnce, receiptMessage } from "./receipts.ts";
 import { runSummary } from "./run-summary.ts";
-import { requireRecordedFiles } from "./source-check.ts";
+import { requireRecordedFiles } from "../source-check.ts";
 
 export async function pauseRun(
   parts: HandlerParts,

@@ -1,10 +1,10 @@
 /** Whether the files that a run has recorded are still the ones on disk. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Hex } from "../../platform/ids.ts";
-import { HostError } from "../errors.ts";
-import type { RunRecord, SourceRecord } from "../records.ts";
-import type { Reader } from "../store/tx.ts";
+import { sha256Hex } from "../platform/ids.ts";
+import { HostError } from "./errors.ts";
+import type { RunRecord, SourceRecord } from "./records.ts";
+import type { Reader } from "./store/tx.ts";
 
 /**
  * Refuses to let a run go on that would only block for its files. The worker
