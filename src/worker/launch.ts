@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { endWithHost } from "./host-end.ts";
 
@@ -55,7 +55,9 @@ function parse(line: string): Launch {
  * outlives its run.
  */
 export function startWatchdog({ parentPid }: Launch): void {
-  const thread = new Worker(join(import.meta.dirname, "watchdog.cjs"), {
+  // Beside this file, as the build leaves it or as it was written.
+  const file = `watchdog${extname(import.meta.filename)}`;
+  const thread = new Worker(join(import.meta.dirname, file), {
     workerData: { parentPid },
     // The thread waits and reads the process table; it needs next to nothing.
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },

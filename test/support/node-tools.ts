@@ -7,6 +7,7 @@ export interface Heard {
   readonly processes: { readonly effectId: string; readonly pid: number }[];
   readonly updates: string[];
   readonly notes: string[];
+  readonly printed: string[];
 }
 
 export interface TestTools extends NodeTools {
@@ -17,7 +18,7 @@ export interface TestTools extends NodeTools {
 /** The tools of one attempt of node `n`, which grant every effect as they are told to. */
 export function testTools(grant: Partial<EffectGrant> = {}): TestTools {
   const controller = new AbortController();
-  const heard: Heard = { effects: [], processes: [], updates: [], notes: [] };
+  const heard: Heard = { effects: [], processes: [], updates: [], notes: [], printed: [] };
   return {
     node: "n",
     signal: controller.signal,
@@ -28,6 +29,7 @@ export function testTools(grant: Partial<EffectGrant> = {}): TestTools {
     },
     effectProcess: (effectId, pid) => heard.processes.push({ effectId, pid }),
     publishUpdate: (text) => heard.updates.push(text),
+    print: (_stream, text) => heard.printed.push(text),
     note: (point) => heard.notes.push(point),
     heard,
     abort: (reason) => controller.abort(reason),

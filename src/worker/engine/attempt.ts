@@ -105,6 +105,7 @@ function toolsFor(
     },
     effectProcess: (effectId, pid) => link.effectProcess(at, effectId, pid),
     publishUpdate: (text) => link.progress(at.node, text),
+    print: (stream, text) => process[stream].write(text),
     note: (point) => crashPoint(point),
   };
 }

@@ -47,6 +47,8 @@ export interface NodeTools {
   /** Tells the process that applies an effect, right after it was started. */
   effectProcess(effectId: string, pid: number): void;
   publishUpdate(text: string): void;
+  /** Copies what a command prints to the run's log. */
+  print(stream: "stdout" | "stderr", text: string): void;
   note(point: "effect.performed"): void;
 }
 

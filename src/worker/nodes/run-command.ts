@@ -4,6 +4,7 @@ import { systemClock } from "../../platform/clock.ts";
 import type { Timer } from "../../platform/clock.ts";
 import type { Command } from "./command.ts";
 import { CommandLog } from "./command-log.ts";
+import type { Print } from "./command-log.ts";
 import { liftDataLimit } from "./data-limit.ts";
 import { drained } from "./drain.ts";
 import { OutputText } from "./output-text.ts";
@@ -14,6 +15,8 @@ export interface CommandHooks {
   readonly signal: AbortSignal;
   /** Called once, as soon as there is a process. */
   readonly onSpawn: (pid: number) => void;
+  /** Copies what the command prints to the run's log. */
+  readonly print: Print;
   readonly onStdout?: (text: string) => void;
 }
 
@@ -43,14 +46,12 @@ export async function runCommand(command: Command, hooks: CommandHooks): Promise
   hooks.onSpawn(pid);
   liftDataLimit(pid);
   const exited = exitOf(child);
-  const log = new CommandLog();
+  const log = new CommandLog(hooks.print);
   const stdout = collect(child.stdout, command.maxOutputChars, (text) => {
-    log.add(process.stdout, text);
+    log.add("stdout", text);
     hooks.onStdout?.(text);
   });
-  const stderr = collect(child.stderr, command.maxOutputChars, (text) =>
-    log.add(process.stderr, text),
-  );
+  const stderr = collect(child.stderr, command.maxOutputChars, (text) => log.add("stderr", text));
   feed(child, command.stdin);
   const stopping = stopWhenDue(pid, command.timeoutMs, hooks.signal);
   const { exitCode, signal } = await exited;

@@ -70,6 +70,7 @@ async function act(node: ShellNode, planned: PlannedCommand, acting: Acting): Pr
     result = await runCommand(planned, {
       signal: tools.signal,
       onSpawn: (pid) => tools.effectProcess(grant.effectId, pid),
+      print: (stream, text) => tools.print(stream, text),
       ...lineUpdates(node.updates, tools),
     });
   } catch (thrown) {

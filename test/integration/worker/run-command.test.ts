@@ -33,6 +33,7 @@ async function run(command: Partial<Command>, hooks: Partial<CommandHooks> = {})
       onSpawn: (spawned) => {
         pid = spawned;
       },
+      print: () => undefined,
       ...hooks,
     },
   );
