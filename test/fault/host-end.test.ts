@@ -19,16 +19,20 @@ function events(host: RealHost): readonly unknown[] {
 
 describe("a host that is told to stop", () => {
   test.each([
-    ["by a client", async (host: RealHost) => void (await host.host.shutdown({}))],
-    ["by SIGTERM", async (host: RealHost) => void process.kill(host.pid, "SIGTERM")],
-    ["by Ctrl-C", async (host: RealHost) => void process.kill(host.pid, "SIGINT")],
-  ])("%s ends its streams, its workers and itself", async (_, tell) => {
+    ["by a client", "", async (host: RealHost) => void (await host.host.shutdown({}))],
+    ["by SIGTERM", "", async (host: RealHost) => void process.kill(host.pid, "SIGTERM")],
+    [
+      "by Ctrl-C",
+      "stopping; Ctrl-C again does not wait\n",
+      async (host: RealHost) => void process.kill(host.pid, "SIGINT"),
+    ],
+  ])("%s ends its streams, its workers and itself", async (_, stderr, tell) => {
     const host = await startRealHost();
     const stream = host.runs.watchRuns({})[Symbol.asyncIterator]();
     await stream.next();
     const end = stream.next().catch((error: unknown) => rejectionOf(error)?.reason);
     await tell(host);
-    expect(await host.exited).toEqual({ code: 0, signal: null, stderr: "" });
+    expect(await host.exited).toEqual({ code: 0, signal: null, stderr });
     expect(await end).toBe(Reason.HOST_STOPPING);
     expect(events(host).at(-1)).toBe("host.stopped");
     expect(existsSync(host.paths.hostFile)).toBe(false);
