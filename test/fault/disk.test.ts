@@ -2,7 +2,7 @@
 // again the host goes on by itself: no run is lost, no effect is applied twice.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { valueJson } from "../../src/cli/values.ts";
 import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
@@ -11,14 +11,17 @@ import { startRun } from "../support/journeys.ts";
 import { runHost } from "../support/real-host.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
 
 const DISK_MB = 24;
 /** More than a full disk has left, and than was in use of the log before. */
 const HEAVY = 6 * 1024 * 1024;
 
-describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", () => {
-  test("a start is refused as STORAGE_FULL, and taken under the same key when there is room", async () => {
-    const { voyage, disk } = await onSmallDisk();
+describe.skipIf(!canMount()).concurrent("on a full disk (needs the right to mount one)", () => {
+  test("a start is refused as STORAGE_FULL, and taken under the same key when there is room", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, disk } = await onSmallDisk(cleanUp);
     disk.fill();
     const input = { text: "x".repeat(HEAVY) };
     const refused = await startRun(voyage, "start", "exits", input).then(String, rejectionOf);
@@ -31,34 +34,39 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
     await voyage.expectSound(runId);
   });
 
-  test.each([
+  test.for([
     { what: "a transition", heavyIn: "think" },
     { what: "the settlement of an effect", heavyIn: "act" },
-  ])("$what waits for room and is not done again", async ({ heavyIn }) => {
-    const { voyage, disk } = await onSmallDisk();
-    const runId = await startRun(voyage, "start", "weighs", { bytes: HEAVY, heavyIn });
-    await voyage.until(runId, ({ summary }) => summary?.node === heavyIn);
-    disk.fill();
-    writeFileSync(join(voyage.project, "gate"), "");
-    const host = await voyage.host();
-    await vi.waitUntil(async () => {
-      const { state } = await host.host.getStatus({});
-      return state === "storage_stalled";
-    }, PATIENCE_MS);
-    expect((await voyage.view(runId)).summary).toMatchObject({
-      status: RunStatus.RUNNING,
-      node: heavyIn,
-    });
-    disk.free();
-    const { result, attempts } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
-    expect(valueJson(result)).toEqual(heavyIn === "think" ? [HEAVY, 5] : [5, HEAVY]);
-    expect(attempts).toHaveLength(3);
-    expect((await voyage.host()).pid).toBe(host.pid);
-    await voyage.expectSound(runId);
-  });
+  ])(
+    "$what waits for room and is not done again",
+    async ({ heavyIn }, { onTestFinished: cleanUp }) => {
+      const { voyage, disk } = await onSmallDisk(cleanUp);
+      const runId = await startRun(voyage, "start", "weighs", { bytes: HEAVY, heavyIn });
+      await voyage.until(runId, ({ summary }) => summary?.node === heavyIn);
+      disk.fill();
+      writeFileSync(join(voyage.project, "gate"), "");
+      const host = await voyage.host();
+      await vi.waitUntil(async () => {
+        const { state } = await host.host.getStatus({});
+        return state === "storage_stalled";
+      }, PATIENCE_MS);
+      expect((await voyage.view(runId)).summary).toMatchObject({
+        status: RunStatus.RUNNING,
+        node: heavyIn,
+      });
+      disk.free();
+      const { result, attempts } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
+      expect(valueJson(result)).toEqual(heavyIn === "think" ? [HEAVY, 5] : [5, HEAVY]);
+      expect(attempts).toHaveLength(3);
+      expect((await voyage.host()).pid).toBe(host.pid);
+      await voyage.expectSound(runId);
+    },
+  );
 
-  test("a backup leaves no half a file, and the host goes on", async () => {
-    const { voyage, disk } = await onSmallDisk();
+  test("a backup leaves no half a file, and the host goes on", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, disk } = await onSmallDisk(cleanUp);
     const runId = await startRun(voyage, "start", "exits", { text: "x".repeat(HEAVY) });
     await voyage.untilStatus(runId, RunStatus.COMPLETED);
     disk.fill();
@@ -73,8 +81,10 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
     await voyage.expectSound(runId);
   });
 
-  test("a host stops in order, and goes on when there is room", async () => {
-    const { voyage, disk } = await onSmallDisk();
+  test("a host stops in order, and goes on when there is room", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, disk } = await onSmallDisk(cleanUp);
     const runId = await startRun(voyage, "start", "exits");
     await voyage.untilStatus(runId, RunStatus.COMPLETED);
     disk.fill();
@@ -85,19 +95,21 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
     await voyage.expectSound(runId);
   });
 
-  test("a host that cannot be started says that there is no room, in one line", async () => {
-    const disk = new SmallDisk(onTestFinished, 1);
+  test("a host that cannot be started says that there is no room, in one line", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const disk = new SmallDisk(cleanUp, 1);
     disk.fill();
-    const { code, stderr } = await runHost(disk.folder);
+    const { code, stderr } = await runHost(disk.folder, {}, cleanUp);
     expect(code).toBe(5);
     expect(stderr).toMatch(/full|no space/i);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("that is read-only a host says so, and where", async () => {
-    const disk = new SmallDisk(onTestFinished, 4);
+  test("that is read-only a host says so, and where", async ({ onTestFinished: cleanUp }) => {
+    const disk = new SmallDisk(cleanUp, 4);
     disk.makeReadOnly();
-    const { code, stderr } = await runHost(disk.folder);
+    const { code, stderr } = await runHost(disk.folder, {}, cleanUp);
     expect(code).toBe(5);
     expect(stderr).toContain(disk.folder);
     expect(stderr).toMatch(/read-only/i);
@@ -105,9 +117,11 @@ describe.skipIf(!canMount())("on a full disk (needs the right to mount one)", ()
   });
 });
 
-async function onSmallDisk(): Promise<{ readonly voyage: Voyage; readonly disk: SmallDisk }> {
-  const disk = new SmallDisk(onTestFinished, DISK_MB);
-  const voyage = new Voyage({ cleanUp: onTestFinished, state: disk.folder });
+async function onSmallDisk(
+  cleanUp: CleanUp,
+): Promise<{ readonly voyage: Voyage; readonly disk: SmallDisk }> {
+  const disk = new SmallDisk(cleanUp, DISK_MB);
+  const voyage = new Voyage({ cleanUp, state: disk.folder });
   await voyage.host();
   return { voyage, disk };
 }

@@ -2,7 +2,7 @@
 // under its key finds one host, one run, and everything as it was.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { toValue, valueJson } from "../../src/cli/values.ts";
 import { isRejectedFor } from "../../src/client/rejection.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
@@ -12,12 +12,15 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
 
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };
 
-describe("a host that is killed", () => {
-  test("while a run waits for an answer takes the answer afterwards, once", async () => {
-    const voyage = voyageOf();
+describe.concurrent("a host that is killed", () => {
+  test("while a run waits for an answer takes the answer afterwards, once", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = voyageOf(cleanUp);
     const runId = await startRun(voyage, "start", "travels");
     await voyage.untilStatus(runId, RunStatus.WAITING);
     await voyage.leave("kill");
@@ -28,8 +31,10 @@ describe("a host that is killed", () => {
     await voyage.expectSound(runId);
   });
 
-  test("while a timer falls due fires it once when it is back", async () => {
-    const voyage = voyageOf();
+  test("while a timer falls due fires it once when it is back", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = voyageOf(cleanUp);
     const runId = await startRun(voyage, "start", resting(voyage, 400));
     const { summary } = await voyage.untilStatus(runId, RunStatus.WAITING);
     await voyage.leave("kill");
@@ -41,8 +46,10 @@ describe("a host that is killed", () => {
     await voyage.expectSound(runId);
   });
 
-  test("while it stops, with an effect being applied, loses nothing", async () => {
-    const voyage = voyageOf();
+  test("while it stops, with an effect being applied, loses nothing", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = voyageOf(cleanUp);
     const gate = join(voyage.project, "gate");
     const runId = await startRun(voyage, "start", "travels", { lingersFor: gate });
     await vi.waitUntil(() => existsSync(join(voyage.project, "effects")), PATIENCE_MS);
@@ -55,8 +62,10 @@ describe("a host that is killed", () => {
     await voyage.expectSound(runId);
   });
 
-  test("takes its workers with it, also those whose loop is held", async () => {
-    const voyage = voyageOf();
+  test("takes its workers with it, also those whose loop is held", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = voyageOf(cleanUp);
     const first = await startRun(voyage, "start 1", "spins");
     const second = await startRun(voyage, "start 2", "travels", { holdsFor: "/nowhere" });
     await vi.waitUntil(() => existsSync(join(voyage.project, "spinning")), PATIENCE_MS);
@@ -70,8 +79,10 @@ describe("a host that is killed", () => {
   });
 });
 
-test("a host stopped for longer than a lease takes no claim away when it goes on", async () => {
-  const voyage = voyageOf(SHORT_LEASE);
+test.concurrent("a host stopped for longer than a lease takes no claim away when it goes on", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = voyageOf(cleanUp, SHORT_LEASE);
   const { pid } = await voyage.host();
   const runId = await startRun(voyage, "start", "ticks");
   await vi.waitUntil(() => ticks(voyage) > 2, PATIENCE_MS);
@@ -88,27 +99,32 @@ test("a host stopped for longer than a lease takes no claim away when it goes on
   await voyage.expectSound(runId);
 });
 
-describe("a key", () => {
-  test.each([20, 200])("given %i times at once makes one run", async (count) => {
-    const voyage = voyageOf();
-    const { runs } = await voyage.host();
-    const request = {
-      command: { requestId: "one", client: "test" },
-      workflow: workflowFile("exits"),
-      projectDir: voyage.project,
-      input: toValue("input", { how: "exit" }),
-    };
-    const calls = Array.from({ length: count }, () => runs.startRun(request));
-    const receipts = (await Promise.all(calls)).map(({ receipt }) => receipt);
-    expect(new Set(receipts.map((receipt) => receipt?.runId)).size).toBe(1);
-    const fresh = receipts.filter((receipt) => receipt?.outcome === Outcome.COMMITTED);
-    expect(fresh).toHaveLength(1);
-    expect((await runs.listRuns({})).runs).toHaveLength(1);
-    await voyage.untilStatus(receipts[0]?.runId ?? "", RunStatus.COMPLETED);
-  });
+describe.concurrent("a key", () => {
+  test.for([20, 200])(
+    "given %i times at once makes one run",
+    async (count, { onTestFinished: cleanUp }) => {
+      const voyage = voyageOf(cleanUp);
+      const { runs } = await voyage.host();
+      const request = {
+        command: { requestId: "one", client: "test" },
+        workflow: workflowFile("exits"),
+        projectDir: voyage.project,
+        input: toValue("input", { how: "exit" }),
+      };
+      const calls = Array.from({ length: count }, () => runs.startRun(request));
+      const receipts = (await Promise.all(calls)).map(({ receipt }) => receipt);
+      expect(new Set(receipts.map((receipt) => receipt?.runId)).size).toBe(1);
+      const fresh = receipts.filter((receipt) => receipt?.outcome === Outcome.COMMITTED);
+      expect(fresh).toHaveLength(1);
+      expect((await runs.listRuns({})).runs).toHaveLength(1);
+      await voyage.untilStatus(receipts[0]?.runId ?? "", RunStatus.COMPLETED);
+    },
+  );
 
-  test("given with other content is refused, also after a restart and when the run has ended", async () => {
-    const voyage = voyageOf();
+  test("given with other content is refused, also after a restart and when the run has ended", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = voyageOf(cleanUp);
     const runId = await startRun(voyage, "start", "exits", { how: "exit" });
     await voyage.untilStatus(runId, RunStatus.COMPLETED);
     await voyage.leave("kill");
@@ -118,8 +134,10 @@ describe("a key", () => {
   });
 });
 
-test("twenty who resume one paused run at once start it once", async () => {
-  const voyage = voyageOf();
+test.concurrent("twenty who resume one paused run at once start it once", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = voyageOf(cleanUp);
   const gate = join(voyage.project, "gate");
   const runId = await startRun(voyage, "start", "travels", { holdsFor: gate });
   await voyage.untilStatus(runId, RunStatus.RUNNING);
@@ -141,8 +159,10 @@ test("twenty who resume one paused run at once start it once", async () => {
   await voyage.expectSound(runId);
 });
 
-test("what resume acknowledged still holds when the host is killed right after", async () => {
-  const voyage = voyageOf();
+test.concurrent("what resume acknowledged still holds when the host is killed right after", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = voyageOf(cleanUp);
   const runId = await startRun(voyage, "start", "travels");
   await voyage.untilStatus(runId, RunStatus.WAITING);
   await voyage.command("pause", ({ runs }, command) => runs.pauseRun({ command, runId }));
@@ -154,8 +174,8 @@ test("what resume acknowledged still holds when the host is killed right after",
   expect(valueJson(result)).toMatchObject({ answer: "yes" });
 });
 
-function voyageOf(env: Readonly<Record<string, string>> = {}): Voyage {
-  return new Voyage({ cleanUp: onTestFinished, env: () => env });
+function voyageOf(cleanUp: CleanUp, env: Readonly<Record<string, string>> = {}): Voyage {
+  return new Voyage({ cleanUp, env: () => env });
 }
 
 function ticks(voyage: Voyage): number {

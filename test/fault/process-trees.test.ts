@@ -2,24 +2,27 @@
 // hold the output open, and one that left the process group and the session.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { identityOf, isAlive } from "../../src/platform/process-identity.ts";
 import type { ProcessIdentity } from "../../src/platform/process-identity.ts";
 import { startRun } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
 
 const MEMBERS = 4;
 
-test("cancel ends the whole tree of a node", async () => {
-  const { voyage, runId, tree } = await grown();
+test.concurrent("cancel ends the whole tree of a node", async ({ onTestFinished: cleanUp }) => {
+  const { voyage, runId, tree } = await grown(cleanUp);
   await voyage.command("cancel", ({ runs }, command) => runs.cancelRun({ command, runId }));
   await gone(tree);
   expect((await voyage.view(runId)).summary?.status).toBe(RunStatus.CANCELLED);
 });
 
-test("pause --now ends the whole tree of a node, and resume runs it once more", async () => {
-  const { voyage, runId, tree } = await grown();
+test.concurrent("pause --now ends the whole tree of a node, and resume runs it once more", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const { voyage, runId, tree } = await grown(cleanUp);
   await voyage.command("pause", ({ runs }, command) =>
     runs.pauseRun({ command, runId, now: true }),
   );
@@ -27,21 +30,27 @@ test("pause --now ends the whole tree of a node, and resume runs it once more", 
   expect(await survivors(voyage, runId, tree)).toEqual([]);
 });
 
-test("a command that outlives its killed worker is gone before the run is launched again", async () => {
-  const { voyage, runId, tree } = await grown();
+test.concurrent("a command that outlives its killed worker is gone before the run is launched again", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const { voyage, runId, tree } = await grown(cleanUp);
   const { worker } = await voyage.view(runId);
   process.kill(worker?.pid ?? 0, "SIGKILL");
   expect(await survivors(voyage, runId, tree)).toEqual([]);
 });
 
-test("a host killed and started again first ends what its worker left", async () => {
-  const { voyage, runId, tree } = await grown();
+test.concurrent("a host killed and started again first ends what its worker left", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const { voyage, runId, tree } = await grown(cleanUp);
   await voyage.leave("kill");
   expect(await survivors(voyage, runId, tree)).toEqual([]);
 });
 
-test("a host that stops leaves no process behind", async () => {
-  const { voyage, runId, tree } = await grown();
+test.concurrent("a host that stops leaves no process behind", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const { voyage, runId, tree } = await grown(cleanUp);
   await voyage.ask(({ host }) => host.shutdown({ now: true }));
   await (
     await voyage.host()
@@ -57,8 +66,8 @@ interface Grown {
 }
 
 /** A run whose command has started all of its family. */
-async function grown(): Promise<Grown> {
-  const voyage = new Voyage({ cleanUp: onTestFinished });
+async function grown(cleanUp: CleanUp): Promise<Grown> {
+  const voyage = new Voyage({ cleanUp });
   const runId = await startRun(voyage, "start", "trees");
   const file = join(voyage.project, "pids");
   const tree = await vi.waitUntil(() => familyIn(file), { timeout: PATIENCE_MS, interval: 20 });

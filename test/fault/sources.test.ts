@@ -1,7 +1,7 @@
 // A run is the code that it began with. Whatever changes between start and resume stops the run
 // before the change is evaluated, names it, and leaves two ways on to a person.
 import { existsSync } from "node:fs";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { valueJson } from "../../src/cli/values.ts";
 import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
@@ -11,6 +11,7 @@ import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_service_pb.t
 import { FIRST_WORDS, FlowProject } from "../support/flow-project.ts";
 import { answer, startRun } from "../support/journeys.ts";
 import { Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
 
 const PACKAGE = "node_modules/words/package.json";
 
@@ -61,38 +62,43 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-describe("between start and resume", () => {
-  test.each(CHANGES)("$what stops the run, and two ways lead on", async (change) => {
-    const { voyage, project } = flow();
-    const first = await changed(voyage, project, change);
-    // Resumed as it is, it would only be blocked again.
-    const refused = await resume(voyage, first, SourcePolicy.UNSPECIFIED);
-    expect(refused).toMatchObject({
-      reason: Reason.SOURCE_CHANGED,
-      names: [project.path(change.named)],
-    });
-    expect(await blockedFor(voyage, first)).toEqual([project.path(change.named)]);
-    expect(existsSync(project.trace)).toBe(false);
-    // Bytes of packages are not recorded: what is on the disk has to be accepted.
-    const isPackage = change.named === "node_modules/words";
-    const policy = isPackage ? SourcePolicy.ACCEPT : SourcePolicy.RECORDED;
-    expect(await resume(voyage, first, policy)).toBeUndefined();
-    expect(await wordsAtEnd(voyage, first)).toEqual({ before: FIRST_WORDS, after: FIRST_WORDS });
-    expect(existsSync(project.trace)).toBe(false);
-  });
+describe.concurrent("between start and resume", () => {
+  test.for(CHANGES)(
+    "$what stops the run, and two ways lead on",
+    async (change, { onTestFinished: cleanUp }) => {
+      const { voyage, project } = flow(cleanUp);
+      const first = await changed(voyage, project, change);
+      // Resumed as it is, it would only be blocked again.
+      const refused = await resume(voyage, first, SourcePolicy.UNSPECIFIED);
+      expect(refused).toMatchObject({
+        reason: Reason.SOURCE_CHANGED,
+        names: [project.path(change.named)],
+      });
+      expect(await blockedFor(voyage, first)).toEqual([project.path(change.named)]);
+      expect(existsSync(project.trace)).toBe(false);
+      // Bytes of packages are not recorded: what is on the disk has to be accepted.
+      const isPackage = change.named === "node_modules/words";
+      const policy = isPackage ? SourcePolicy.ACCEPT : SourcePolicy.RECORDED;
+      expect(await resume(voyage, first, policy)).toBeUndefined();
+      expect(await wordsAtEnd(voyage, first)).toEqual({ before: FIRST_WORDS, after: FIRST_WORDS });
+      expect(existsSync(project.trace)).toBe(false);
+    },
+  );
 
-  test.each(CHANGES.filter(({ words }) => words !== undefined))(
+  test.for(CHANGES.filter(({ words }) => words !== undefined))(
     "$what can be accepted: what was done stays, what follows is new",
-    async (change) => {
-      const { voyage, project } = flow();
+    async (change, { onTestFinished: cleanUp }) => {
+      const { voyage, project } = flow(cleanUp);
       const runId = await changed(voyage, project, change);
       expect(await resume(voyage, runId, SourcePolicy.ACCEPT)).toBeUndefined();
       expect(await wordsAtEnd(voyage, runId)).toEqual({ before: FIRST_WORDS, after: change.words });
     },
   );
 
-  test("a change that the run's past does not fit cannot be accepted, and says what does not", async () => {
-    const { voyage, project } = flow();
+  test("a change that the run's past does not fit cannot be accepted, and says what does not", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, project } = flow(cleanUp);
     const runId = await changed(voyage, project, {
       make: () => project.edit("flow.workflow.ts", "plan: compute", "scheme: compute"),
       named: "flow.workflow.ts",
@@ -106,8 +112,10 @@ describe("between start and resume", () => {
     expect(await wordsAtEnd(voyage, runId)).toMatchObject({ before: FIRST_WORDS });
   });
 
-  test("a project that was moved away stops the run, and the recorded bytes lead on", async () => {
-    const { voyage, project } = flow();
+  test("a project that was moved away stops the run, and the recorded bytes lead on", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, project } = flow(cleanUp);
     const runId = await changed(voyage, project, {
       make: () => {
         for (const name of ["flow.workflow.ts", "helper.ts", "late.ts"]) project.remove(name);
@@ -119,9 +127,11 @@ describe("between start and resume", () => {
   });
 });
 
-describe("a broken file", () => {
-  test("is refused at the start with all its problems, and nothing is stored", async () => {
-    const { voyage, project } = flow();
+describe.concurrent("a broken file", () => {
+  test("is refused at the start with all its problems, and nothing is stored", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, project } = flow(cleanUp);
     project.write("flow.workflow.ts", BROKEN);
     const refused = await refusalOf(startRun(voyage, "start", project.workflow));
     expect(refused?.reason).toBe(Reason.WORKFLOW_INVALID);
@@ -136,8 +146,10 @@ describe("a broken file", () => {
     expect((await voyage.ask(({ runs }) => runs.listRuns({}))).runs).toEqual([]);
   });
 
-  test("that was mended is taken under the key that was refused", async () => {
-    const { voyage, project } = flow();
+  test("that was mended is taken under the key that was refused", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, project } = flow(cleanUp);
     project.write("late.ts", "export const late = ;\n");
     project.edit("flow.workflow.ts", "import { helper }", 'import "./late";\nimport { helper }');
     const refused = await refusalOf(startRun(voyage, "start", project.workflow));
@@ -177,8 +189,8 @@ export default defineWorkflow({
 });
 `;
 
-function flow(): { readonly voyage: Voyage; readonly project: FlowProject } {
-  const voyage = new Voyage({ cleanUp: onTestFinished });
+function flow(cleanUp: CleanUp): { readonly voyage: Voyage; readonly project: FlowProject } {
+  const voyage = new Voyage({ cleanUp });
   return { voyage, project: new FlowProject(voyage.project) };
 }
 

@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { valueJson } from "../../src/cli/values.ts";
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { BlockReason, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
@@ -11,32 +11,38 @@ import type { RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { stateOf } from "../../src/platform/process-identity.ts";
 import { startRun } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
 
 /** The shortest lease there is: three seconds of lease time. */
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };
 
-describe("author code that ends its process fails its attempt by", () => {
+describe.concurrent("author code that ends its process fails its attempt by", () => {
   const cases = [
     { how: "exit", name: "ProcessExit", says: /process\.exit\(3\)/ },
     { how: "rejection", name: "UnhandledRejection", says: /nobody waits for this/ },
     { how: "exception", name: "UncaughtException", says: /thrown where nobody catches/ },
     { how: "memory", name: "OutOfMemory", says: /memory/ },
   ];
-  test.each(cases)("$how, which says so and is routed", async ({ how, name, says }) => {
-    const voyage = journeyOf({ PI_WORKFLOWS_WORKER_MEMORY_MB: "512" });
-    const { pid } = await voyage.host();
-    const runId = await startRun(voyage, "start", "exits", { how });
-    const view = await voyage.untilStatus(runId, RunStatus.COMPLETED);
-    expect(valueJson(view.result)).toEqual({ outcome: "failed", error: name });
-    const failed = view.attempts.find(({ status }) => status === AttemptStatus.FAILED);
-    expect(failed?.error?.message).toMatch(says);
-    await voyage.expectSound(runId);
-    expect((await voyage.host()).pid).toBe(pid);
-  });
+  test.for(cases)(
+    "$how, which says so and is routed",
+    async ({ how, name, says }, { onTestFinished: cleanUp }) => {
+      const voyage = journeyOf(cleanUp, { PI_WORKFLOWS_WORKER_MEMORY_MB: "512" });
+      const { pid } = await voyage.host();
+      const runId = await startRun(voyage, "start", "exits", { how });
+      const view = await voyage.untilStatus(runId, RunStatus.COMPLETED);
+      expect(valueJson(view.result)).toEqual({ outcome: "failed", error: name });
+      const failed = view.attempts.find(({ status }) => status === AttemptStatus.FAILED);
+      expect(failed?.error?.message).toMatch(says);
+      await voyage.expectSound(runId);
+      expect((await voyage.host()).pid).toBe(pid);
+    },
+  );
 });
 
-test("a worker that dies three times blocks its run, with the end of what it printed", async () => {
-  const voyage = journeyOf();
+test.concurrent("a worker that dies three times blocks its run, with the end of what it printed", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = journeyOf(cleanUp);
   const runId = await startRun(voyage, "start", "dies");
   const { summary, attempts } = await voyage.untilStatus(runId, RunStatus.BLOCKED);
   expect(summary?.blockReason).toBe(BlockReason.NO_PROGRESS);
@@ -45,8 +51,10 @@ test("a worker that dies three times blocks its run, with the end of what it pri
   await voyage.expectSound(runId);
 });
 
-test("a worker stopped for longer than its lease is ended, and another takes over", async () => {
-  const voyage = journeyOf(SHORT_LEASE);
+test.concurrent("a worker stopped for longer than its lease is ended, and another takes over", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = journeyOf(cleanUp, SHORT_LEASE);
   const gate = join(voyage.project, "gate");
   const runId = await startRun(voyage, "start", "travels", { holdsFor: gate });
   const { worker, attempts } = await executing(voyage, runId, "plan");
@@ -62,9 +70,11 @@ test("a worker stopped for longer than its lease is ended, and another takes ove
   await voyage.expectSound(runId);
 });
 
-describe("a loop that is held", () => {
-  test("for longer than the lease loses no claim, is shown, and gives way to others", async () => {
-    const voyage = journeyOf({ ...SHORT_LEASE, PI_WORKFLOWS_LOOP_BLOCKED_MS: "500" });
+describe.concurrent("a loop that is held", () => {
+  test("for longer than the lease loses no claim, is shown, and gives way to others", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = journeyOf(cleanUp, { ...SHORT_LEASE, PI_WORKFLOWS_LOOP_BLOCKED_MS: "500" });
     const runId = await startRun(voyage, "start", "spins");
     const blocked = await voyage.until(runId, ({ summary }) => summary?.loopBlock !== undefined);
     expect(blocked.summary?.loopBlock?.node).toBe("spin");
@@ -85,8 +95,10 @@ describe("a loop that is held", () => {
     await voyage.expectSound(runId);
   });
 
-  test("past its node's deadline is ended as timed out, and routed", async () => {
-    const voyage = journeyOf({ PI_WORKFLOWS_VERDICT_GRACE_MS: "100" });
+  test("past its node's deadline is ended as timed out, and routed", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = journeyOf(cleanUp, { PI_WORKFLOWS_VERDICT_GRACE_MS: "100" });
     const runId = await startRun(voyage, "start", "spins", { timeoutMs: 300 });
     const { result, attempts } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
     expect(valueJson(result)).toEqual({
@@ -98,8 +110,8 @@ describe("a loop that is held", () => {
     await voyage.expectSound(runId);
   });
 
-  test("can be cancelled", async () => {
-    const voyage = journeyOf();
+  test("can be cancelled", async ({ onTestFinished: cleanUp }) => {
+    const voyage = journeyOf(cleanUp);
     const runId = await startRun(voyage, "start", "spins");
     const pid = await spinning(voyage, runId);
     await voyage.command("cancel", ({ runs }, command) => runs.cancelRun({ command, runId }));
@@ -109,8 +121,10 @@ describe("a loop that is held", () => {
   });
 });
 
-test("what a worker proposes after its run was paused changes nothing", async () => {
-  const voyage = journeyOf();
+test.concurrent("what a worker proposes after its run was paused changes nothing", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = journeyOf(cleanUp);
   const runId = await startRun(voyage, "start", "spins");
   await spinning(voyage, runId);
   await voyage.command("pause", ({ runs }, command) => runs.pauseRun({ command, runId }));
@@ -127,8 +141,8 @@ test("what a worker proposes after its run was paused changes nothing", async ()
   await voyage.expectSound(runId);
 });
 
-function journeyOf(env: Readonly<Record<string, string>> = {}): Voyage {
-  return new Voyage({ cleanUp: onTestFinished, env: () => env });
+function journeyOf(cleanUp: CleanUp, env: Readonly<Record<string, string>> = {}): Voyage {
+  return new Voyage({ cleanUp, env: () => env });
 }
 
 async function executing(voyage: Voyage, runId: string, node: string): Promise<RunView> {

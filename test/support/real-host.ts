@@ -83,9 +83,10 @@ export async function startRealHost(options: RealHostOptions = {}): Promise<Real
 export function runHost(
   folder: string,
   env: Readonly<Record<string, string>> = {},
+  cleanUp: CleanUp = onTestFinished,
 ): Promise<HostExit> {
   const { child, exited } = launchHost(folder, env);
-  onTestFinished(() => void child.kill("SIGKILL"));
+  cleanUp(() => void child.kill("SIGKILL"));
   return exited;
 }
 
