@@ -85,14 +85,25 @@ const POINTS: Readonly<Record<CrashPoint, Readonly<Record<string, Death>>>> = {
   },
 };
 
-/** One voyage each: both sides of a COMMIT in one, by two hosts that die after each other. */
+/** Points of hosts that one journey passes in this order: one host after the other dies on it. */
+const IN_A_ROW: readonly CrashPoint[] = ["ack.before", "recovery.step"];
+const ALONE = CRASH_POINTS.filter(
+  (point) => !point.startsWith("commit.") && !IN_A_ROW.includes(point),
+);
+
+/** One voyage each. */
 const DEATHS = [
   ...Object.entries(TRANSITIONS).map(([name, death]) => ({
     title: `commit.before:${name} and commit.after:${name}`,
     armed: [`commit.before:${name}`, `commit.after:${name}`],
     death,
   })),
-  ...CRASH_POINTS.filter((point) => !point.startsWith("commit.")).flatMap((point) =>
+  ...IN_A_ROW.map((point) => {
+    const armed = Object.keys(POINTS[point]).map((detail) => `${point}:${detail}`);
+    const [death = { on: "travels" }] = Object.values(POINTS[point]);
+    return { title: armed.join(", "), armed, death };
+  }),
+  ...ALONE.flatMap((point) =>
     Object.entries(POINTS[point]).map(([detail, death]) => {
       const title = detail === "" ? point : `${point}:${detail}`;
       return { title, armed: [title], death };
