@@ -1,16 +1,17 @@
 // The host may die or freeze at any moment and be started by many at once. A client that asks again
 // under its key finds one host, one run, and everything as it was.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { toValue, valueJson } from "../../src/cli/values.ts";
-import { isRejectedFor } from "../../src/client/rejection.ts";
+import { isHostGone, isRejectedFor } from "../../src/client/rejection.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
+import { startRealHost } from "../support/real-host.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
 import type { CleanUp } from "../support/voyage.ts";
 
@@ -96,6 +97,30 @@ test.concurrent("a host stopped for longer than a lease takes no claim away when
   const { worker, attempts } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
   expect(worker?.workerId).toBe(running.worker?.workerId);
   expect(attempts).toHaveLength(1);
+  await voyage.expectSound(runId);
+});
+
+test.concurrent("a host whose lock was removed gives way to the next, and nothing is done twice", async ({
+  onTestFinished: cleanUp,
+}) => {
+  const voyage = voyageOf(cleanUp);
+  const gate = join(voyage.project, "gate");
+  const runId = await startRun(voyage, "start", "travels", { lingersFor: gate });
+  await vi.waitUntil(() => existsSync(join(voyage.project, "effects")), PATIENCE_MS);
+  const first = await voyage.host();
+  rmSync(first.paths.lock);
+  // It lives on for some seconds beside this one, until it has a look at its files.
+  const folder = voyage.state;
+  const next = await startRealHost({ cleanUp, folder, env: { PI_WORKFLOWS_SPARES: "0" } });
+  const late = first.runs.pauseRun({ command: { requestId: "late", client: "test" }, runId });
+  const refusal = await late.then(String, (error: unknown) => error);
+  expect(isHostGone(refusal)).toBe(true);
+  writeFileSync(gate, "");
+  expect(await first.exited).toMatchObject({ code: 74 });
+  const view = await voyage.untilStatus(runId, RunStatus.WAITING);
+  expect(voyage.effects(runId)).toEqual({ "line:write:1": 2, "stamp:stamp:1": 1 });
+  expect(view.worker?.generation).toBeGreaterThan(1);
+  expect((await next.host.getStatus({})).epoch).toBe(2n);
   await voyage.expectSound(runId);
 });
 
