@@ -10,7 +10,7 @@ import type { RealHost } from "../support/real-host.ts";
 
 const RUNS = 5;
 /** At most; the runs may all have ended before. */
-const DEATHS = 8;
+const DEATHS = 5;
 /** A death comes after at most so many further events. */
 const EVENTS_BETWEEN_MAX = 10;
 /** `FAULT_SEED=n` repeats what failed, or looks for more. */
