@@ -1,5 +1,5 @@
 /** Has workflow files loaded by workers, for a start or a check. */
-import { StopReason } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { LoadFailed, Resolved } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 import { HostError } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { SourceKind } from "../gen/piworkflows/common/v1/source_pb.ts";
 import type { Source } from "../gen/piworkflows/common/v1/source_pb.ts";
 import { ClaimLoss } from "../gen/piworkflows/common/v1/error_pb.ts";
-import { StopReason } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../gen/piworkflows/worker/v1/answers_pb.ts";
 import { CancelledError, HostStoppingError, PausedError } from "../workflow/errors.ts";
 import type { SourceRecord } from "./definition/load.ts";
 

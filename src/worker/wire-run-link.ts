@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { SourceSchema } from "../gen/piworkflows/common/v1/source_pb.ts";
-import { GrantKind } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { GrantKind } from "../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 import { crashPoint } from "../platform/crash-points.ts";
 import { identityOf } from "../platform/process-identity.ts";

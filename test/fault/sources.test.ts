@@ -7,7 +7,7 @@ import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import type { Rejection } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { BlockReason, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
-import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_choices_pb.ts";
 import { FIRST_WORDS, FlowProject } from "../support/flow-project.ts";
 import { answer, startRun } from "../support/journeys.ts";
 import { Voyage } from "../support/voyage.ts";

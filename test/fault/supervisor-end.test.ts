@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { StopReason } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import { isSafeGroup, signalChild } from "../../src/host/supervisor/process-tree.ts";
 import type { SupervisedWorker } from "../../src/host/supervisor/supervised-worker.ts";
 import { groupMembers, groupOf, identityOf, isAlive } from "../../src/platform/process-identity.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { describe, expect, test, vi } from "vitest";
-import { StopReason } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import { HANDSHAKE_DEADLINE_MS } from "../../src/host/limits.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { cpuMsOf, groupOf, identityOf, isAlive } from "../../src/platform/process-identity.ts";

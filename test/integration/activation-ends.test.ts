@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import { GrantKind } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { GrantKind } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import { SchedulerRig } from "../support/scheduler-rig.ts";
 import { advance, effectBegin, exiting, fail } from "../support/worker-frames.ts";
 

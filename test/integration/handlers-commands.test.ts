@@ -8,7 +8,7 @@ import { EffectStatus } from "../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { Resolution } from "../../src/gen/piworkflows/host/v1/effect_service_pb.ts";
-import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_choices_pb.ts";
 import { NOTE_BYTES_MAX } from "../../src/host/limits.ts";
 import { pruneRuns } from "../../src/host/operations/retention.ts";
 import { command, rejected, startHandlers } from "../support/handler-rig.ts";

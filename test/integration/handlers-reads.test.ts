@@ -9,7 +9,7 @@ import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import type { ReadRunLogResponse } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
-import { ValueKind } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { ValueKind } from "../../src/gen/piworkflows/host/v1/run_choices_pb.ts";
 import { HostError } from "../../src/host/errors.ts";
 import {
   EVENT_PAGE_MAX,

@@ -7,14 +7,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Begin } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import {
   AttemptOutcome,
-  StopReason,
   WorkRequestSchema,
 } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
-  Ack,
   WorkRequest,
   WorkResponse,
 } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { Ack } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
   ExitCause,
   SupervisedWorker,

@@ -1,7 +1,5 @@
-import {
-  ResumeRunResponseSchema,
-  SourcePolicy,
-} from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { ResumeRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { SourcePolicy } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import { UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Command } from "../command.ts";

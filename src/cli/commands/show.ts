@@ -1,8 +1,8 @@
 import {
   GetRunResponseSchema,
   GetRunValueResponseSchema,
-  ValueKind,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { ValueKind } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import type { HostClient } from "../../client/host-client.ts";
 import { NotFoundError, UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";

@@ -1,4 +1,4 @@
-import { StopReason } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { Timer } from "../../platform/clock.ts";
 import { ClaimLostError } from "../errors.ts";
 import { HOST_STOP_GRACE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";

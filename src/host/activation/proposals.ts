@@ -1,7 +1,8 @@
 /** A worker's proposals: what each asks of the operations, and how the answer reads. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ActivationKind as WireKind } from "../../gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import { AttemptOutcome, GrantKind } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { GrantKind } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
   WorkRequest,
   WorkResponseSchema,

@@ -9,8 +9,8 @@ import {
   PauseRunResponseSchema,
   ResumeRunRequestSchema,
   ResumeRunResponseSchema,
-  SourcePolicy,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { SourcePolicy } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import type {
   CancelRunRequest,
   CancelRunResponse,

@@ -8,8 +8,8 @@ import {
   GetRunValueResponseSchema,
   ListEventsResponseSchema,
   ListRunsResponseSchema,
-  ValueKind,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { ValueKind } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import type {
   GetRunRequest,
   GetRunResponse,

@@ -3,17 +3,17 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { RunViewSchema } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import {
-  CursorSchema,
   WatchRunResponseSchema,
   WatchRunsResponseSchema,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import { CursorSchema } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import type {
-  Cursor,
   WatchRunRequest,
   WatchRunResponse,
   WatchRunsRequest,
   WatchRunsResponse,
 } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
+import type { Cursor } from "../../gen/piworkflows/host/v1/run_choices_pb.ts";
 import { HEARTBEAT_MS, PAGE_MAX, WATCH_POLL_MS } from "../limits.ts";
 import type { RunStatus } from "../lifecycle/run.ts";
 import { runDetails } from "../operations/queries.ts";

@@ -1,4 +1,4 @@
-import { StopReason } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import { Activation } from "../activation/activation.ts";
 import type { ActivationTools } from "../activation/tools.ts";
 import { isStorageTrouble } from "../activation/writes.ts";

@@ -1,5 +1,5 @@
 /** From what the kernel says about a dead child to what happened, in one word and in words. */
-import { StopReason } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { ChildEnd } from "./child.ts";
 import type { ExitCause, WorkerExit } from "./supervised-worker.ts";
 

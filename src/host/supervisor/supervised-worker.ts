@@ -1,9 +1,9 @@
 /** What the rest of the host sees of a worker. */
 import type {
-  StopReason,
   WorkRequest,
   WorkResponse,
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 
 /** What a worker is wanted for; a spare that has loaded the same is preferred. */
 export interface WantedWorkflow {

@@ -1,7 +1,7 @@
 /** Children of the host, and nothing about workflows: started, connected, watched, ended, buried. */
 import { availableParallelism } from "node:os";
 import type { WorkRequest } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
-import { StopReason } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { crashPoint } from "../../platform/crash-points.ts";
 import { newId, newSecret, sha256Hex } from "../../platform/ids.ts";

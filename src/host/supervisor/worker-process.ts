@@ -1,16 +1,14 @@
 /** One worker: its process and its stream, from the spawn until it is gone. */
 import { create } from "@bufbuild/protobuf";
 import { PreloadSchema } from "../../gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import {
-  StopSchema,
-  WorkResponseSchema,
-} from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { WorkResponseSchema } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { StopSchema } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
   Hello,
-  StopReason,
   WorkRequest,
   WorkResponse,
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import type { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { HANDSHAKE_DEADLINE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";
 import { Child } from "./child.ts";

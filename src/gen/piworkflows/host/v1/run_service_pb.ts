@@ -2,8 +2,8 @@
 // @generated from file piworkflows/host/v1/run_service.proto (package piworkflows.host.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Command, Receipt } from "../../common/v1/command_pb.ts";
@@ -14,13 +14,15 @@ import type { Graph } from "../../common/v1/graph_pb.ts";
 import { file_piworkflows_common_v1_graph } from "../../common/v1/graph_pb.ts";
 import type { Event, RunStatus, RunSummary, RunView } from "../../common/v1/run_pb.ts";
 import { file_piworkflows_common_v1_run } from "../../common/v1/run_pb.ts";
-import type { Message, UnknownEnum } from "@bufbuild/protobuf";
+import type { Cursor, SourcePolicy, ValueKind } from "./run_choices_pb.ts";
+import { file_piworkflows_host_v1_run_choices } from "./run_choices_pb.ts";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file piworkflows/host/v1/run_service.proto.
  */
 export const file_piworkflows_host_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwaXdvcmtmbG93cy9ob3N0L3YxL3J1bl9zZXJ2aWNlLnByb3RvEhNwaXdvcmtmbG93cy5ob3N0LnYxIkAKF1ZhbGlkYXRlV29ya2Zsb3dSZXF1ZXN0EhAKCHdvcmtmbG93GAEgASgJEhMKC3Byb2plY3RfZGlyGAIgASgJItEBChhWYWxpZGF0ZVdvcmtmbG93UmVzcG9uc2USMAoIcHJvYmxlbXMYASADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbRIwCgh3YXJuaW5ncxgCIAMoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Qcm9ibGVtEjAKBWdyYXBoGAMgASgLMhwucGl3b3JrZmxvd3MuY29tbW9uLnYxLkdyYXBoSACIAQESFQoNd29ya2Zsb3dfcGF0aBgEIAEoCUIICgZfZ3JhcGgi0gEKD1N0YXJ0UnVuUmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSEAoId29ya2Zsb3cYAiABKAkSEwoLcHJvamVjdF9kaXIYAyABKAkSJQoFaW5wdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSLgoKbm90X2JlZm9yZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcHJpb3JpdHkYBiABKAUidQoQU3RhcnRSdW5SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSMAoId2FybmluZ3MYAiADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSIfCg1HZXRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSI9Cg5HZXRSdW5SZXNwb25zZRIrCgNydW4YASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUnVuVmlldyJgChJHZXRSdW5WYWx1ZVJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEiwKBGtpbmQYAiABKA4yHi5waXdvcmtmbG93cy5ob3N0LnYxLlZhbHVlS2luZBIMCgRub2RlGAMgASgJIjwKE0dldFJ1blZhbHVlUmVzcG9uc2USJQoFdmFsdWUYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUikwEKD0xpc3RSdW5zUmVxdWVzdBIyCghzdGF0dXNlcxgBIAMoDjIgLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SdW5TdGF0dXMSEAoId29ya2Zsb3cYAiABKAkSEwoLcHJvamVjdF9kaXIYAyABKAkSEQoJcGFnZV9zaXplGAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiXAoQTGlzdFJ1bnNSZXNwb25zZRIvCgRydW5zGAEgAygLMiEucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiwKBkN1cnNvchIQCghzdG9yZV9pZBgBIAEoCRIQCghwb3NpdGlvbhgCIAEoBCIhCg9XYXRjaFJ1blJlcXVlc3QSDgoGcnVuX2lkGAEgASgJInkKEFdhdGNoUnVuUmVzcG9uc2USMAoDcnVuGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blZpZXdIAIgBARIrCgZjdXJzb3IYAiABKAsyGy5waXdvcmtmbG93cy5ob3N0LnYxLkN1cnNvckIGCgRfcnVuIoMBChBXYXRjaFJ1bnNSZXF1ZXN0EjIKCHN0YXR1c2VzGAEgAygOMiAucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blN0YXR1cxIwCgZjdXJzb3IYAiABKAsyGy5waXdvcmtmbG93cy5ob3N0LnYxLkN1cnNvckgAiAEBQgkKB19jdXJzb3IigwEKEVdhdGNoUnVuc1Jlc3BvbnNlEi8KBHJ1bnMYASADKAsyIS5waXdvcmtmbG93cy5jb21tb24udjEuUnVuU3VtbWFyeRIrCgZjdXJzb3IYAiABKAsyGy5waXdvcmtmbG93cy5ob3N0LnYxLkN1cnNvchIQCghzbmFwc2hvdBgDIAEoCCJOChFMaXN0RXZlbnRzUmVxdWVzdBIOCgZydW5faWQYASABKAkSFgoOYWZ0ZXJfcmV2aXNpb24YAiABKAQSEQoJcGFnZV9zaXplGAMgASgNImIKEkxpc3RFdmVudHNSZXNwb25zZRIsCgZldmVudHMYASADKAsyHC5waXdvcmtmbG93cy5jb21tb24udjEuRXZlbnQSDAoEbW9yZRgCIAEoCBIQCgh0ZXJtaW5hbBgDIAEoCCJHChFSZWFkUnVuTG9nUmVxdWVzdBIOCgZydW5faWQYASABKAkSDgoGZm9sbG93GAIgASgIEhIKCnRhaWxfYnl0ZXMYAyABKAQiTAoSUmVhZFJ1bkxvZ1Jlc3BvbnNlEhEKCXdvcmtlcl9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEhUKDWRyb3BwZWRfYnl0ZXMYAyABKAQiXwoPUGF1c2VSdW5SZXF1ZXN0Ei8KB2NvbW1hbmQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuQ29tbWFuZBIOCgZydW5faWQYAiABKAkSCwoDbm93GAMgASgIInMKEFBhdXNlUnVuUmVzcG9uc2USLwoHcmVjZWlwdBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWNlaXB0Ei4KA3J1bhgCIAEoCzIhLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SdW5TdW1tYXJ5Io0BChBSZXN1bWVSdW5SZXF1ZXN0Ei8KB2NvbW1hbmQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuQ29tbWFuZBIOCgZydW5faWQYAiABKAkSOAoNc291cmNlX3BvbGljeRgDIAEoDjIhLnBpd29ya2Zsb3dzLmhvc3QudjEuU291cmNlUG9saWN5InQKEVJlc3VtZVJ1blJlc3BvbnNlEi8KB3JlY2VpcHQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUmVjZWlwdBIuCgNydW4YAiABKAsyIS5waXdvcmtmbG93cy5jb21tb24udjEuUnVuU3VtbWFyeSJhChBDYW5jZWxSdW5SZXF1ZXN0Ei8KB2NvbW1hbmQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuQ29tbWFuZBIOCgZydW5faWQYAiABKAkSDAoEbm90ZRgDIAEoCSJ0ChFDYW5jZWxSdW5SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSLgoDcnVuGAIgASgLMiEucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blN1bW1hcnkiVAoRUmVzdGFydFJ1blJlcXVlc3QSLwoHY29tbWFuZBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Db21tYW5kEg4KBnJ1bl9pZBgCIAEoCSJ3ChJSZXN0YXJ0UnVuUmVzcG9uc2USLwoHcmVjZWlwdBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWNlaXB0EjAKCHdhcm5pbmdzGAIgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0qawoJVmFsdWVLaW5kEhoKFlZBTFVFX0tJTkRfVU5TUEVDSUZJRUQQABIUChBWQUxVRV9LSU5EX0lOUFVUEAESFQoRVkFMVUVfS0lORF9SRVNVTFQQAhIVChFWQUxVRV9LSU5EX09VVFBVVBADKmMKDFNvdXJjZVBvbGljeRIdChlTT1VSQ0VfUE9MSUNZX1VOU1BFQ0lGSUVEEAASGgoWU09VUkNFX1BPTElDWV9SRUNPUkRFRBABEhgKFFNPVVJDRV9QT0xJQ1lfQUNDRVBUEAIyzQkKClJ1blNlcnZpY2USbwoQVmFsaWRhdGVXb3JrZmxvdxIsLnBpd29ya2Zsb3dzLmhvc3QudjEuVmFsaWRhdGVXb3JrZmxvd1JlcXVlc3QaLS5waXdvcmtmbG93cy5ob3N0LnYxLlZhbGlkYXRlV29ya2Zsb3dSZXNwb25zZRJXCghTdGFydFJ1bhIkLnBpd29ya2Zsb3dzLmhvc3QudjEuU3RhcnRSdW5SZXF1ZXN0GiUucGl3b3JrZmxvd3MuaG9zdC52MS5TdGFydFJ1blJlc3BvbnNlElEKBkdldFJ1bhIiLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0UnVuUmVxdWVzdBojLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0UnVuUmVzcG9uc2USYAoLR2V0UnVuVmFsdWUSJy5waXdvcmtmbG93cy5ob3N0LnYxLkdldFJ1blZhbHVlUmVxdWVzdBooLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0UnVuVmFsdWVSZXNwb25zZRJXCghMaXN0UnVucxIkLnBpd29ya2Zsb3dzLmhvc3QudjEuTGlzdFJ1bnNSZXF1ZXN0GiUucGl3b3JrZmxvd3MuaG9zdC52MS5MaXN0UnVuc1Jlc3BvbnNlElkKCFdhdGNoUnVuEiQucGl3b3JrZmxvd3MuaG9zdC52MS5XYXRjaFJ1blJlcXVlc3QaJS5waXdvcmtmbG93cy5ob3N0LnYxLldhdGNoUnVuUmVzcG9uc2UwARJcCglXYXRjaFJ1bnMSJS5waXdvcmtmbG93cy5ob3N0LnYxLldhdGNoUnVuc1JlcXVlc3QaJi5waXdvcmtmbG93cy5ob3N0LnYxLldhdGNoUnVuc1Jlc3BvbnNlMAESXQoKTGlzdEV2ZW50cxImLnBpd29ya2Zsb3dzLmhvc3QudjEuTGlzdEV2ZW50c1JlcXVlc3QaJy5waXdvcmtmbG93cy5ob3N0LnYxLkxpc3RFdmVudHNSZXNwb25zZRJfCgpSZWFkUnVuTG9nEiYucGl3b3JrZmxvd3MuaG9zdC52MS5SZWFkUnVuTG9nUmVxdWVzdBonLnBpd29ya2Zsb3dzLmhvc3QudjEuUmVhZFJ1bkxvZ1Jlc3BvbnNlMAESVwoIUGF1c2VSdW4SJC5waXdvcmtmbG93cy5ob3N0LnYxLlBhdXNlUnVuUmVxdWVzdBolLnBpd29ya2Zsb3dzLmhvc3QudjEuUGF1c2VSdW5SZXNwb25zZRJaCglSZXN1bWVSdW4SJS5waXdvcmtmbG93cy5ob3N0LnYxLlJlc3VtZVJ1blJlcXVlc3QaJi5waXdvcmtmbG93cy5ob3N0LnYxLlJlc3VtZVJ1blJlc3BvbnNlEloKCUNhbmNlbFJ1bhIlLnBpd29ya2Zsb3dzLmhvc3QudjEuQ2FuY2VsUnVuUmVxdWVzdBomLnBpd29ya2Zsb3dzLmhvc3QudjEuQ2FuY2VsUnVuUmVzcG9uc2USXQoKUmVzdGFydFJ1bhImLnBpd29ya2Zsb3dzLmhvc3QudjEuUmVzdGFydFJ1blJlcXVlc3QaJy5waXdvcmtmbG93cy5ob3N0LnYxLlJlc3RhcnRSdW5SZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_piworkflows_common_v1_command, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_run]);
+  fileDesc("CiVwaXdvcmtmbG93cy9ob3N0L3YxL3J1bl9zZXJ2aWNlLnByb3RvEhNwaXdvcmtmbG93cy5ob3N0LnYxIkAKF1ZhbGlkYXRlV29ya2Zsb3dSZXF1ZXN0EhAKCHdvcmtmbG93GAEgASgJEhMKC3Byb2plY3RfZGlyGAIgASgJItEBChhWYWxpZGF0ZVdvcmtmbG93UmVzcG9uc2USMAoIcHJvYmxlbXMYASADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbRIwCgh3YXJuaW5ncxgCIAMoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Qcm9ibGVtEjAKBWdyYXBoGAMgASgLMhwucGl3b3JrZmxvd3MuY29tbW9uLnYxLkdyYXBoSACIAQESFQoNd29ya2Zsb3dfcGF0aBgEIAEoCUIICgZfZ3JhcGgi0gEKD1N0YXJ0UnVuUmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSEAoId29ya2Zsb3cYAiABKAkSEwoLcHJvamVjdF9kaXIYAyABKAkSJQoFaW5wdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSLgoKbm90X2JlZm9yZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcHJpb3JpdHkYBiABKAUidQoQU3RhcnRSdW5SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSMAoId2FybmluZ3MYAiADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSIfCg1HZXRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSI9Cg5HZXRSdW5SZXNwb25zZRIrCgNydW4YASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUnVuVmlldyJgChJHZXRSdW5WYWx1ZVJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEiwKBGtpbmQYAiABKA4yHi5waXdvcmtmbG93cy5ob3N0LnYxLlZhbHVlS2luZBIMCgRub2RlGAMgASgJIjwKE0dldFJ1blZhbHVlUmVzcG9uc2USJQoFdmFsdWUYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUikwEKD0xpc3RSdW5zUmVxdWVzdBIyCghzdGF0dXNlcxgBIAMoDjIgLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SdW5TdGF0dXMSEAoId29ya2Zsb3cYAiABKAkSEwoLcHJvamVjdF9kaXIYAyABKAkSEQoJcGFnZV9zaXplGAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiXAoQTGlzdFJ1bnNSZXNwb25zZRIvCgRydW5zGAEgAygLMiEucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKD1dhdGNoUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkieQoQV2F0Y2hSdW5SZXNwb25zZRIwCgNydW4YASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUnVuVmlld0gAiAEBEisKBmN1cnNvchgCIAEoCzIbLnBpd29ya2Zsb3dzLmhvc3QudjEuQ3Vyc29yQgYKBF9ydW4igwEKEFdhdGNoUnVuc1JlcXVlc3QSMgoIc3RhdHVzZXMYASADKA4yIC5waXdvcmtmbG93cy5jb21tb24udjEuUnVuU3RhdHVzEjAKBmN1cnNvchgCIAEoCzIbLnBpd29ya2Zsb3dzLmhvc3QudjEuQ3Vyc29ySACIAQFCCQoHX2N1cnNvciKDAQoRV2F0Y2hSdW5zUmVzcG9uc2USLwoEcnVucxgBIAMoCzIhLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SdW5TdW1tYXJ5EisKBmN1cnNvchgCIAEoCzIbLnBpd29ya2Zsb3dzLmhvc3QudjEuQ3Vyc29yEhAKCHNuYXBzaG90GAMgASgIIk4KEUxpc3RFdmVudHNSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIWCg5hZnRlcl9yZXZpc2lvbhgCIAEoBBIRCglwYWdlX3NpemUYAyABKA0iYgoSTGlzdEV2ZW50c1Jlc3BvbnNlEiwKBmV2ZW50cxgBIAMoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5FdmVudBIMCgRtb3JlGAIgASgIEhAKCHRlcm1pbmFsGAMgASgIIkcKEVJlYWRSdW5Mb2dSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIOCgZmb2xsb3cYAiABKAgSEgoKdGFpbF9ieXRlcxgDIAEoBCJMChJSZWFkUnVuTG9nUmVzcG9uc2USEQoJd29ya2VyX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSFQoNZHJvcHBlZF9ieXRlcxgDIAEoBCJfCg9QYXVzZVJ1blJlcXVlc3QSLwoHY29tbWFuZBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Db21tYW5kEg4KBnJ1bl9pZBgCIAEoCRILCgNub3cYAyABKAgicwoQUGF1c2VSdW5SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSLgoDcnVuGAIgASgLMiEucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJ1blN1bW1hcnkijQEKEFJlc3VtZVJ1blJlcXVlc3QSLwoHY29tbWFuZBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Db21tYW5kEg4KBnJ1bl9pZBgCIAEoCRI4Cg1zb3VyY2VfcG9saWN5GAMgASgOMiEucGl3b3JrZmxvd3MuaG9zdC52MS5Tb3VyY2VQb2xpY3kidAoRUmVzdW1lUnVuUmVzcG9uc2USLwoHcmVjZWlwdBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWNlaXB0Ei4KA3J1bhgCIAEoCzIhLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SdW5TdW1tYXJ5ImEKEENhbmNlbFJ1blJlcXVlc3QSLwoHY29tbWFuZBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Db21tYW5kEg4KBnJ1bl9pZBgCIAEoCRIMCgRub3RlGAMgASgJInQKEUNhbmNlbFJ1blJlc3BvbnNlEi8KB3JlY2VpcHQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUmVjZWlwdBIuCgNydW4YAiABKAsyIS5waXdvcmtmbG93cy5jb21tb24udjEuUnVuU3VtbWFyeSJUChFSZXN0YXJ0UnVuUmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSDgoGcnVuX2lkGAIgASgJIncKElJlc3RhcnRSdW5SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSMAoId2FybmluZ3MYAiADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbTLNCQoKUnVuU2VydmljZRJvChBWYWxpZGF0ZVdvcmtmbG93EiwucGl3b3JrZmxvd3MuaG9zdC52MS5WYWxpZGF0ZVdvcmtmbG93UmVxdWVzdBotLnBpd29ya2Zsb3dzLmhvc3QudjEuVmFsaWRhdGVXb3JrZmxvd1Jlc3BvbnNlElcKCFN0YXJ0UnVuEiQucGl3b3JrZmxvd3MuaG9zdC52MS5TdGFydFJ1blJlcXVlc3QaJS5waXdvcmtmbG93cy5ob3N0LnYxLlN0YXJ0UnVuUmVzcG9uc2USUQoGR2V0UnVuEiIucGl3b3JrZmxvd3MuaG9zdC52MS5HZXRSdW5SZXF1ZXN0GiMucGl3b3JrZmxvd3MuaG9zdC52MS5HZXRSdW5SZXNwb25zZRJgCgtHZXRSdW5WYWx1ZRInLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0UnVuVmFsdWVSZXF1ZXN0GigucGl3b3JrZmxvd3MuaG9zdC52MS5HZXRSdW5WYWx1ZVJlc3BvbnNlElcKCExpc3RSdW5zEiQucGl3b3JrZmxvd3MuaG9zdC52MS5MaXN0UnVuc1JlcXVlc3QaJS5waXdvcmtmbG93cy5ob3N0LnYxLkxpc3RSdW5zUmVzcG9uc2USWQoIV2F0Y2hSdW4SJC5waXdvcmtmbG93cy5ob3N0LnYxLldhdGNoUnVuUmVxdWVzdBolLnBpd29ya2Zsb3dzLmhvc3QudjEuV2F0Y2hSdW5SZXNwb25zZTABElwKCVdhdGNoUnVucxIlLnBpd29ya2Zsb3dzLmhvc3QudjEuV2F0Y2hSdW5zUmVxdWVzdBomLnBpd29ya2Zsb3dzLmhvc3QudjEuV2F0Y2hSdW5zUmVzcG9uc2UwARJdCgpMaXN0RXZlbnRzEiYucGl3b3JrZmxvd3MuaG9zdC52MS5MaXN0RXZlbnRzUmVxdWVzdBonLnBpd29ya2Zsb3dzLmhvc3QudjEuTGlzdEV2ZW50c1Jlc3BvbnNlEl8KClJlYWRSdW5Mb2cSJi5waXdvcmtmbG93cy5ob3N0LnYxLlJlYWRSdW5Mb2dSZXF1ZXN0GicucGl3b3JrZmxvd3MuaG9zdC52MS5SZWFkUnVuTG9nUmVzcG9uc2UwARJXCghQYXVzZVJ1bhIkLnBpd29ya2Zsb3dzLmhvc3QudjEuUGF1c2VSdW5SZXF1ZXN0GiUucGl3b3JrZmxvd3MuaG9zdC52MS5QYXVzZVJ1blJlc3BvbnNlEloKCVJlc3VtZVJ1bhIlLnBpd29ya2Zsb3dzLmhvc3QudjEuUmVzdW1lUnVuUmVxdWVzdBomLnBpd29ya2Zsb3dzLmhvc3QudjEuUmVzdW1lUnVuUmVzcG9uc2USWgoJQ2FuY2VsUnVuEiUucGl3b3JrZmxvd3MuaG9zdC52MS5DYW5jZWxSdW5SZXF1ZXN0GiYucGl3b3JrZmxvd3MuaG9zdC52MS5DYW5jZWxSdW5SZXNwb25zZRJdCgpSZXN0YXJ0UnVuEiYucGl3b3JrZmxvd3MuaG9zdC52MS5SZXN0YXJ0UnVuUmVxdWVzdBonLnBpd29ya2Zsb3dzLmhvc3QudjEuUmVzdGFydFJ1blJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_piworkflows_common_v1_command, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_run, file_piworkflows_host_v1_run_choices]);
 
 /**
  * ValidateWorkflowRequest names a workflow to look at.
@@ -352,35 +354,6 @@ export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*
   messageDesc(file_piworkflows_host_v1_run_service, 9);
 
 /**
- * Cursor is a place in the stream of events. A cursor of another store or from
- * the future is answered with a fresh snapshot.
- *
- * @generated from message piworkflows.host.v1.Cursor
- */
-export type Cursor = Message<"piworkflows.host.v1.Cursor"> & {
-  /**
-   * Id of the store that gave the cursor.
-   *
-   * @generated from field: string store_id = 1;
-   */
-  storeId: string;
-
-  /**
-   * Position of the last event seen.
-   *
-   * @generated from field: uint64 position = 2;
-   */
-  position: bigint;
-};
-
-/**
- * Describes the message piworkflows.host.v1.Cursor.
- * Use `create(CursorSchema)` to create a new message.
- */
-export const CursorSchema: GenMessage<Cursor> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 10);
-
-/**
  * WatchRunRequest names a run to watch.
  *
  * @generated from message piworkflows.host.v1.WatchRunRequest
@@ -399,7 +372,7 @@ export type WatchRunRequest = Message<"piworkflows.host.v1.WatchRunRequest"> & {
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema: GenMessage<WatchRunRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 11);
+  messageDesc(file_piworkflows_host_v1_run_service, 10);
 
 /**
  * WatchRunResponse is one state of the run, or a heartbeat.
@@ -427,7 +400,7 @@ export type WatchRunResponse = Message<"piworkflows.host.v1.WatchRunResponse"> &
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema: GenMessage<WatchRunResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 12);
+  messageDesc(file_piworkflows_host_v1_run_service, 11);
 
 /**
  * WatchRunsRequest selects runs to watch.
@@ -456,7 +429,7 @@ export type WatchRunsRequest = Message<"piworkflows.host.v1.WatchRunsRequest"> &
  * Use `create(WatchRunsRequestSchema)` to create a new message.
  */
 export const WatchRunsRequestSchema: GenMessage<WatchRunsRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 13);
+  messageDesc(file_piworkflows_host_v1_run_service, 12);
 
 /**
  * WatchRunsResponse is a set of changed runs, or a heartbeat when empty.
@@ -491,7 +464,7 @@ export type WatchRunsResponse = Message<"piworkflows.host.v1.WatchRunsResponse">
  * Use `create(WatchRunsResponseSchema)` to create a new message.
  */
 export const WatchRunsResponseSchema: GenMessage<WatchRunsResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 14);
+  messageDesc(file_piworkflows_host_v1_run_service, 13);
 
 /**
  * ListEventsRequest selects events of one run.
@@ -526,7 +499,7 @@ export type ListEventsRequest = Message<"piworkflows.host.v1.ListEventsRequest">
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 15);
+  messageDesc(file_piworkflows_host_v1_run_service, 14);
 
 /**
  * ListEventsResponse holds one page.
@@ -561,7 +534,7 @@ export type ListEventsResponse = Message<"piworkflows.host.v1.ListEventsResponse
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 16);
+  messageDesc(file_piworkflows_host_v1_run_service, 15);
 
 /**
  * ReadRunLogRequest names a run whose output is read.
@@ -596,7 +569,7 @@ export type ReadRunLogRequest = Message<"piworkflows.host.v1.ReadRunLogRequest">
  * Use `create(ReadRunLogRequestSchema)` to create a new message.
  */
 export const ReadRunLogRequestSchema: GenMessage<ReadRunLogRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 17);
+  messageDesc(file_piworkflows_host_v1_run_service, 16);
 
 /**
  * ReadRunLogResponse is a piece of captured output, or a heartbeat when empty.
@@ -631,7 +604,7 @@ export type ReadRunLogResponse = Message<"piworkflows.host.v1.ReadRunLogResponse
  * Use `create(ReadRunLogResponseSchema)` to create a new message.
  */
 export const ReadRunLogResponseSchema: GenMessage<ReadRunLogResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 18);
+  messageDesc(file_piworkflows_host_v1_run_service, 17);
 
 /**
  * PauseRunRequest asks to pause a run.
@@ -667,7 +640,7 @@ export type PauseRunRequest = Message<"piworkflows.host.v1.PauseRunRequest"> & {
  * Use `create(PauseRunRequestSchema)` to create a new message.
  */
 export const PauseRunRequestSchema: GenMessage<PauseRunRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 19);
+  messageDesc(file_piworkflows_host_v1_run_service, 18);
 
 /**
  * PauseRunResponse confirms the pause.
@@ -695,7 +668,7 @@ export type PauseRunResponse = Message<"piworkflows.host.v1.PauseRunResponse"> &
  * Use `create(PauseRunResponseSchema)` to create a new message.
  */
 export const PauseRunResponseSchema: GenMessage<PauseRunResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 20);
+  messageDesc(file_piworkflows_host_v1_run_service, 19);
 
 /**
  * ResumeRunRequest asks to let a run go on.
@@ -730,7 +703,7 @@ export type ResumeRunRequest = Message<"piworkflows.host.v1.ResumeRunRequest"> &
  * Use `create(ResumeRunRequestSchema)` to create a new message.
  */
 export const ResumeRunRequestSchema: GenMessage<ResumeRunRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 21);
+  messageDesc(file_piworkflows_host_v1_run_service, 20);
 
 /**
  * ResumeRunResponse confirms the resume.
@@ -758,7 +731,7 @@ export type ResumeRunResponse = Message<"piworkflows.host.v1.ResumeRunResponse">
  * Use `create(ResumeRunResponseSchema)` to create a new message.
  */
 export const ResumeRunResponseSchema: GenMessage<ResumeRunResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 22);
+  messageDesc(file_piworkflows_host_v1_run_service, 21);
 
 /**
  * CancelRunRequest asks to end a run.
@@ -793,7 +766,7 @@ export type CancelRunRequest = Message<"piworkflows.host.v1.CancelRunRequest"> &
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 23);
+  messageDesc(file_piworkflows_host_v1_run_service, 22);
 
 /**
  * CancelRunResponse confirms the cancel.
@@ -821,7 +794,7 @@ export type CancelRunResponse = Message<"piworkflows.host.v1.CancelRunResponse">
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 24);
+  messageDesc(file_piworkflows_host_v1_run_service, 23);
 
 /**
  * RestartRunRequest asks for a new run from the input of an old one.
@@ -849,7 +822,7 @@ export type RestartRunRequest = Message<"piworkflows.host.v1.RestartRunRequest">
  * Use `create(RestartRunRequestSchema)` to create a new message.
  */
 export const RestartRunRequestSchema: GenMessage<RestartRunRequest> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 25);
+  messageDesc(file_piworkflows_host_v1_run_service, 24);
 
 /**
  * RestartRunResponse names the new run.
@@ -877,96 +850,7 @@ export type RestartRunResponse = Message<"piworkflows.host.v1.RestartRunResponse
  * Use `create(RestartRunResponseSchema)` to create a new message.
  */
 export const RestartRunResponseSchema: GenMessage<RestartRunResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_host_v1_run_service, 26);
-
-/**
- * ValueKind says which value of a run is meant.
- *
- * @generated from enum piworkflows.host.v1.ValueKind
- */
-export const ValueKind = {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: VALUE_KIND_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * The run's input.
-   *
-   * @generated from enum value: VALUE_KIND_INPUT = 1;
-   */
-  INPUT: 1,
-
-  /**
-   * The run's result.
-   *
-   * @generated from enum value: VALUE_KIND_RESULT = 2;
-   */
-  RESULT: 2,
-
-  /**
-   * The newest accepted output of a node.
-   *
-   * @generated from enum value: VALUE_KIND_OUTPUT = 3;
-   */
-  OUTPUT: 3,
-} as const;
-
-/**
- * ValueKind says which value of a run is meant.
- *
- * @generated from enum piworkflows.host.v1.ValueKind
- */
-export type ValueKind = (typeof ValueKind)[keyof typeof ValueKind] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.host.v1.ValueKind.
- */
-export const ValueKindSchema: GenEnum<ValueKind> = /*@__PURE__*/
-  enumDesc(file_piworkflows_host_v1_run_service, 0);
-
-/**
- * SourcePolicy says what a resumed run does about changed source files.
- *
- * @generated from enum piworkflows.host.v1.SourcePolicy
- */
-export const SourcePolicy = {
-  /**
-   * The recorded files must be unchanged.
-   *
-   * @generated from enum value: SOURCE_POLICY_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * Run the recorded bytes instead of the disk's.
-   *
-   * @generated from enum value: SOURCE_POLICY_RECORDED = 1;
-   */
-  RECORDED: 1,
-
-  /**
-   * Adopt the files on disk when the committed part of the run still fits.
-   *
-   * @generated from enum value: SOURCE_POLICY_ACCEPT = 2;
-   */
-  ACCEPT: 2,
-} as const;
-
-/**
- * SourcePolicy says what a resumed run does about changed source files.
- *
- * @generated from enum piworkflows.host.v1.SourcePolicy
- */
-export type SourcePolicy = (typeof SourcePolicy)[keyof typeof SourcePolicy] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.host.v1.SourcePolicy.
- */
-export const SourcePolicySchema: GenEnum<SourcePolicy> = /*@__PURE__*/
-  enumDesc(file_piworkflows_host_v1_run_service, 1);
+  messageDesc(file_piworkflows_host_v1_run_service, 25);
 
 /**
  * RunService starts, shows and controls runs. Every command is safe to repeat

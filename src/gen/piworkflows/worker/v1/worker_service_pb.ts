@@ -8,12 +8,14 @@ import type { Failure } from "../../common/v1/attempt_pb.ts";
 import { file_piworkflows_common_v1_attempt } from "../../common/v1/attempt_pb.ts";
 import type { Claim } from "../../common/v1/claim_pb.ts";
 import { file_piworkflows_common_v1_claim } from "../../common/v1/claim_pb.ts";
-import type { ClaimLoss, Problem, Reason } from "../../common/v1/error_pb.ts";
+import type { Problem, Reason } from "../../common/v1/error_pb.ts";
 import { file_piworkflows_common_v1_error } from "../../common/v1/error_pb.ts";
 import type { Graph } from "../../common/v1/graph_pb.ts";
 import { file_piworkflows_common_v1_graph } from "../../common/v1/graph_pb.ts";
 import type { Source } from "../../common/v1/source_pb.ts";
 import { file_piworkflows_common_v1_source } from "../../common/v1/source_pb.ts";
+import type { Ack, EffectGrant, Lost, Refused, Stop } from "./answers_pb.ts";
+import { file_piworkflows_worker_v1_answers } from "./answers_pb.ts";
 import type { Begin, Bootstrap, Preload, Resolve, StateValue } from "./bootstrap_pb.ts";
 import { file_piworkflows_worker_v1_bootstrap } from "./bootstrap_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -22,7 +24,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file piworkflows/worker/v1/worker_service.proto.
  */
 export const file_piworkflows_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSKyBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIvABCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SHQoQZmlyc3RfdGltZW91dF9tcxgGIAEoBEgAiAEBQhMKEV9maXJzdF90aW1lb3V0X21zIr8BCgpMb2FkRmFpbGVkEi0KBnJlYXNvbhgBIAEoDjIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWFzb24SDwoHbWVzc2FnZRgCIAEoCRIwCghwcm9ibGVtcxgDIAMoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Qcm9ibGVtEg0KBWZpbGVzGAQgAygJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0iCwoJUHJlbG9hZGVkImMKBVJlYWR5EjIKC25ld19zb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIXCgp0aW1lb3V0X21zGAIgASgESACIAQFCDQoLX3RpbWVvdXRfbXMi0QEKDUF0dGVtcHRSZXN1bHQSNgoHb3V0Y29tZRgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0T3V0Y29tZRITCgtvdXRwdXRfanNvbhgCIAEoDBItCgVlcnJvchgDIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlEjkKBmVmZmVjdBgEIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RPdXRjb21lSACIAQFCCQoHX2VmZmVjdCKAAQoNRWZmZWN0T3V0Y29tZRIRCgllZmZlY3RfaWQYASABKAkSNgoEa2luZBgCIAEoDjIoLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RPdXRjb21lS2luZBIUCgxyZWNlaXB0X2pzb24YAyABKAwSDgoGZGV0YWlsGAQgASgJIk8KCE5leHRTdGVwEgwKBG5vZGUYASABKAkSDQoFcmV0cnkYAiABKAgSFwoKdGltZW91dF9tcxgDIAEoBEgAiAEBQg0KC190aW1lb3V0X21zIoQBCgZSdW5FbmQSNgoHb3V0Y29tZRgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0T3V0Y29tZRITCgtyZXN1bHRfanNvbhgCIAEoDBItCgVlcnJvchgDIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlIuwBCgdBZHZhbmNlEjkKBnJlc3VsdBgBIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0UmVzdWx0SAGIAQESLwoEbmV4dBgCIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5OZXh0U3RlcEgAEiwKA2VuZBgDIAEoCzIdLnBpd29ya2Zsb3dzLndvcmtlci52MS5SdW5FbmRIABIyCgtuZXdfc291cmNlcxgEIAMoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VCCAoGZm9sbG93QgkKB19yZXN1bHQiqQEKD09wZW5JbnRlcmFjdGlvbhIPCgdzdW1tYXJ5GAEgASgJEhQKDHJlcXVlc3RfanNvbhgCIAEoDBITCgtzY2hlbWFfanNvbhgDIAEoDBIXCgp0aW1lb3V0X21zGAQgASgESACIAQESMgoLbmV3X3NvdXJjZXMYBSADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQg0KC190aW1lb3V0X21zIpgBCglPcGVuVGltZXISEQoJZHVlX2F0X21zGAEgASgEEjkKBnJlc3VsdBgCIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0UmVzdWx0SACIAQESMgoLbmV3X3NvdXJjZXMYAyADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQgkKB19yZXN1bHQiYQoLRWZmZWN0QmVnaW4SCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBHR5cGUYAyABKAkSDgoGcG9saWN5GAQgASgJEhIKCm9ic2VydmFibGUYBSABKAgiQwoNRWZmZWN0UHJvY2VzcxIRCgllZmZlY3RfaWQYASABKAkSCwoDcGlkGAIgASgNEhIKCnN0YXJ0X3RpbWUYAyABKAkiNgoIUHJvZ3Jlc3MSDAoEdGV4dBgBIAEoCRIMCgRub2RlGAIgASgJEg4KBmNwdV9tcxgDIAEoBCJbCgdFeGl0aW5nEg4KBnJlYXNvbhgBIAEoCRI0CgdmYWlsdXJlGAIgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkZhaWx1cmVIAIgBAUIKCghfZmFpbHVyZSLKBAoMV29ya1Jlc3BvbnNlEhMKC2luX3JlcGx5X3RvGAEgASgEEjEKB3Jlc29sdmUYCiABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUmVzb2x2ZUgAEjEKB3ByZWxvYWQYCyABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZEgAEjUKCWJvb3RzdHJhcBgMIAEoCzIgLnBpd29ya2Zsb3dzLndvcmtlci52MS5Cb290c3RyYXBIABIyCgVzdGF0ZRgNIAEoCzIhLnBpd29ya2Zsb3dzLndvcmtlci52MS5TdGF0ZVZhbHVlSAASLwoGc291cmNlGA4gASgLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZUgAEi0KBWJlZ2luGA8gASgLMhwucGl3b3JrZmxvd3Mud29ya2VyLnYxLkJlZ2luSAASKQoDYWNrGBAgASgLMhoucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFja0gAEjQKBmVmZmVjdBgRIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RHcmFudEgAEjEKB3JlZnVzZWQYEiABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUmVmdXNlZEgAEisKBGxvc3QYEyABKAsyGy5waXdvcmtmbG93cy53b3JrZXIudjEuTG9zdEgAEisKBHN0b3AYFCABKAsyGy5waXdvcmtmbG93cy53b3JrZXIudjEuU3RvcEgAQgYKBGJvZHkiWwoDQWNrEhAKCGJvdW5kYXJ5GAEgASgEEhIKCmF0dGVtcHRfaWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRINCgV2aXNpdBgEIAEoDRIOCgZwYXJrZWQYBSABKAgiZgoLRWZmZWN0R3JhbnQSEQoJZWZmZWN0X2lkGAEgASgJEi4KBGtpbmQYAiABKA4yIC5waXdvcmtmbG93cy53b3JrZXIudjEuR3JhbnRLaW5kEhQKDHJlY2VpcHRfanNvbhgDIAEoDCJJCgdSZWZ1c2VkEi0KBnJlYXNvbhgBIAEoDjIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWFzb24SDwoHbWVzc2FnZRgCIAEoCSI2CgRMb3N0Ei4KBGxvc3MYASABKA4yIC5waXdvcmtmbG93cy5jb21tb24udjEuQ2xhaW1Mb3NzIksKBFN0b3ASMQoGcmVhc29uGAEgASgOMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN0b3BSZWFzb24SEAoIZ3JhY2VfbXMYAiABKA0qoQEKDkF0dGVtcHRPdXRjb21lEh8KG0FUVEVNUFRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhYKEkFUVEVNUFRfT1VUQ09NRV9PSxABEhoKFkFUVEVNUFRfT1VUQ09NRV9GQUlMRUQQAhIdChlBVFRFTVBUX09VVENPTUVfVElNRURfT1VUEAMSGwoXQVRURU1QVF9PVVRDT01FX1VOS05PV04QBCqcAQoRRWZmZWN0T3V0Y29tZUtpbmQSIwofRUZGRUNUX09VVENPTUVfS0lORF9VTlNQRUNJRklFRBAAEh8KG0VGRkVDVF9PVVRDT01FX0tJTkRfQVBQTElFRBABEiAKHEVGRkVDVF9PVVRDT01FX0tJTkRfUkVKRUNURUQQAhIfChtFRkZFQ1RfT1VUQ09NRV9LSU5EX1VOS05PV04QAyqEAQoJR3JhbnRLaW5kEhoKFkdSQU5UX0tJTkRfVU5TUEVDSUZJRUQQABIUChBHUkFOVF9LSU5EX0FQUExZEAESFgoSR1JBTlRfS0lORF9PQlNFUlZFEAISFQoRR1JBTlRfS0lORF9TVE9SRUQQAxIWChJHUkFOVF9LSU5EX0JMT0NLRUQQBCqQAQoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhUKEVNUT1BfUkVBU09OX1BBVVNFEAESFgoSU1RPUF9SRUFTT05fQ0FOQ0VMEAISHQoZU1RPUF9SRUFTT05fSE9TVF9TVE9QUElORxADEhcKE1NUT1BfUkVBU09OX1JFVElSRUQQBDJkCg1Xb3JrZXJTZXJ2aWNlElMKBFdvcmsSIi5waXdvcmtmbG93cy53b3JrZXIudjEuV29ya1JlcXVlc3QaIy5waXdvcmtmbG93cy53b3JrZXIudjEuV29ya1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_bootstrap]);
+  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSKyBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIvABCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SHQoQZmlyc3RfdGltZW91dF9tcxgGIAEoBEgAiAEBQhMKEV9maXJzdF90aW1lb3V0X21zIr8BCgpMb2FkRmFpbGVkEi0KBnJlYXNvbhgBIAEoDjIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWFzb24SDwoHbWVzc2FnZRgCIAEoCRIwCghwcm9ibGVtcxgDIAMoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Qcm9ibGVtEg0KBWZpbGVzGAQgAygJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0iCwoJUHJlbG9hZGVkImMKBVJlYWR5EjIKC25ld19zb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIXCgp0aW1lb3V0X21zGAIgASgESACIAQFCDQoLX3RpbWVvdXRfbXMi0QEKDUF0dGVtcHRSZXN1bHQSNgoHb3V0Y29tZRgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0T3V0Y29tZRITCgtvdXRwdXRfanNvbhgCIAEoDBItCgVlcnJvchgDIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlEjkKBmVmZmVjdBgEIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RPdXRjb21lSACIAQFCCQoHX2VmZmVjdCKAAQoNRWZmZWN0T3V0Y29tZRIRCgllZmZlY3RfaWQYASABKAkSNgoEa2luZBgCIAEoDjIoLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RPdXRjb21lS2luZBIUCgxyZWNlaXB0X2pzb24YAyABKAwSDgoGZGV0YWlsGAQgASgJIk8KCE5leHRTdGVwEgwKBG5vZGUYASABKAkSDQoFcmV0cnkYAiABKAgSFwoKdGltZW91dF9tcxgDIAEoBEgAiAEBQg0KC190aW1lb3V0X21zIoQBCgZSdW5FbmQSNgoHb3V0Y29tZRgBIAEoDjIlLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0T3V0Y29tZRITCgtyZXN1bHRfanNvbhgCIAEoDBItCgVlcnJvchgDIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlIuwBCgdBZHZhbmNlEjkKBnJlc3VsdBgBIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0UmVzdWx0SAGIAQESLwoEbmV4dBgCIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5OZXh0U3RlcEgAEiwKA2VuZBgDIAEoCzIdLnBpd29ya2Zsb3dzLndvcmtlci52MS5SdW5FbmRIABIyCgtuZXdfc291cmNlcxgEIAMoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VCCAoGZm9sbG93QgkKB19yZXN1bHQiqQEKD09wZW5JbnRlcmFjdGlvbhIPCgdzdW1tYXJ5GAEgASgJEhQKDHJlcXVlc3RfanNvbhgCIAEoDBITCgtzY2hlbWFfanNvbhgDIAEoDBIXCgp0aW1lb3V0X21zGAQgASgESACIAQESMgoLbmV3X3NvdXJjZXMYBSADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQg0KC190aW1lb3V0X21zIpgBCglPcGVuVGltZXISEQoJZHVlX2F0X21zGAEgASgEEjkKBnJlc3VsdBgCIAEoCzIkLnBpd29ya2Zsb3dzLndvcmtlci52MS5BdHRlbXB0UmVzdWx0SACIAQESMgoLbmV3X3NvdXJjZXMYAyADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQgkKB19yZXN1bHQiYQoLRWZmZWN0QmVnaW4SCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBHR5cGUYAyABKAkSDgoGcG9saWN5GAQgASgJEhIKCm9ic2VydmFibGUYBSABKAgiQwoNRWZmZWN0UHJvY2VzcxIRCgllZmZlY3RfaWQYASABKAkSCwoDcGlkGAIgASgNEhIKCnN0YXJ0X3RpbWUYAyABKAkiNgoIUHJvZ3Jlc3MSDAoEdGV4dBgBIAEoCRIMCgRub2RlGAIgASgJEg4KBmNwdV9tcxgDIAEoBCJbCgdFeGl0aW5nEg4KBnJlYXNvbhgBIAEoCRI0CgdmYWlsdXJlGAIgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkZhaWx1cmVIAIgBAUIKCghfZmFpbHVyZSLKBAoMV29ya1Jlc3BvbnNlEhMKC2luX3JlcGx5X3RvGAEgASgEEjEKB3Jlc29sdmUYCiABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUmVzb2x2ZUgAEjEKB3ByZWxvYWQYCyABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZEgAEjUKCWJvb3RzdHJhcBgMIAEoCzIgLnBpd29ya2Zsb3dzLndvcmtlci52MS5Cb290c3RyYXBIABIyCgVzdGF0ZRgNIAEoCzIhLnBpd29ya2Zsb3dzLndvcmtlci52MS5TdGF0ZVZhbHVlSAASLwoGc291cmNlGA4gASgLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZUgAEi0KBWJlZ2luGA8gASgLMhwucGl3b3JrZmxvd3Mud29ya2VyLnYxLkJlZ2luSAASKQoDYWNrGBAgASgLMhoucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFja0gAEjQKBmVmZmVjdBgRIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RHcmFudEgAEjEKB3JlZnVzZWQYEiABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuUmVmdXNlZEgAEisKBGxvc3QYEyABKAsyGy5waXdvcmtmbG93cy53b3JrZXIudjEuTG9zdEgAEisKBHN0b3AYFCABKAsyGy5waXdvcmtmbG93cy53b3JrZXIudjEuU3RvcEgAQgYKBGJvZHkqoQEKDkF0dGVtcHRPdXRjb21lEh8KG0FUVEVNUFRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhYKEkFUVEVNUFRfT1VUQ09NRV9PSxABEhoKFkFUVEVNUFRfT1VUQ09NRV9GQUlMRUQQAhIdChlBVFRFTVBUX09VVENPTUVfVElNRURfT1VUEAMSGwoXQVRURU1QVF9PVVRDT01FX1VOS05PV04QBCqcAQoRRWZmZWN0T3V0Y29tZUtpbmQSIwofRUZGRUNUX09VVENPTUVfS0lORF9VTlNQRUNJRklFRBAAEh8KG0VGRkVDVF9PVVRDT01FX0tJTkRfQVBQTElFRBABEiAKHEVGRkVDVF9PVVRDT01FX0tJTkRfUkVKRUNURUQQAhIfChtFRkZFQ1RfT1VUQ09NRV9LSU5EX1VOS05PV04QAzJkCg1Xb3JrZXJTZXJ2aWNlElMKBFdvcmsSIi5waXdvcmtmbG93cy53b3JrZXIudjEuV29ya1JlcXVlc3QaIy5waXdvcmtmbG93cy53b3JrZXIudjEuV29ya1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_answers, file_piworkflows_worker_v1_bootstrap]);
 
 /**
  * WorkRequest is one frame from a worker. Frames are numbered; those that ask
@@ -909,167 +911,6 @@ export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
   messageDesc(file_piworkflows_worker_v1_worker_service, 17);
 
 /**
- * Ack confirms a commit.
- *
- * @generated from message piworkflows.worker.v1.Ack
- */
-export type Ack = Message<"piworkflows.worker.v1.Ack"> & {
-  /**
-   * The run's boundary now.
-   *
-   * @generated from field: uint64 boundary = 1;
-   */
-  boundary: bigint;
-
-  /**
-   * The attempt that is open now; empty when the run is parked or ended.
-   *
-   * @generated from field: string attempt_id = 2;
-   */
-  attemptId: string;
-
-  /**
-   * Number of the open attempt within its visit.
-   *
-   * @generated from field: uint32 attempt = 3;
-   */
-  attempt: number;
-
-  /**
-   * The visit of the open attempt.
-   *
-   * @generated from field: uint32 visit = 4;
-   */
-  visit: number;
-
-  /**
-   * The worker must exit: the run is parked, paused, blocked or ended.
-   *
-   * @generated from field: bool parked = 5;
-   */
-  parked: boolean;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.Ack.
- * Use `create(AckSchema)` to create a new message.
- */
-export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 18);
-
-/**
- * EffectGrant answers `effect_begin`.
- *
- * @generated from message piworkflows.worker.v1.EffectGrant
- */
-export type EffectGrant = Message<"piworkflows.worker.v1.EffectGrant"> & {
-  /**
-   * Id of the effect.
-   *
-   * @generated from field: string effect_id = 1;
-   */
-  effectId: string;
-
-  /**
-   * What the worker may do.
-   *
-   * @generated from field: piworkflows.worker.v1.GrantKind kind = 2;
-   */
-  kind: GrantKind;
-
-  /**
-   * With STORED: the receipt as JSON text.
-   *
-   * @generated from field: bytes receipt_json = 3;
-   */
-  receiptJson: Uint8Array;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.EffectGrant.
- * Use `create(EffectGrantSchema)` to create a new message.
- */
-export const EffectGrantSchema: GenMessage<EffectGrant> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 19);
-
-/**
- * Refused tells that a proposal broke a rule; the attempt fails for it.
- *
- * @generated from message piworkflows.worker.v1.Refused
- */
-export type Refused = Message<"piworkflows.worker.v1.Refused"> & {
-  /**
-   * Which rule.
-   *
-   * @generated from field: piworkflows.common.v1.Reason reason = 1;
-   */
-  reason: Reason;
-
-  /**
-   * In words.
-   *
-   * @generated from field: string message = 2;
-   */
-  message: string;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.Refused.
- * Use `create(RefusedSchema)` to create a new message.
- */
-export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 20);
-
-/**
- * Lost tells that the claim is gone.
- *
- * @generated from message piworkflows.worker.v1.Lost
- */
-export type Lost = Message<"piworkflows.worker.v1.Lost"> & {
-  /**
-   * In which way.
-   *
-   * @generated from field: piworkflows.common.v1.ClaimLoss loss = 1;
-   */
-  loss: ClaimLoss;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.Lost.
- * Use `create(LostSchema)` to create a new message.
- */
-export const LostSchema: GenMessage<Lost> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 21);
-
-/**
- * Stop asks the worker to end within a grace.
- *
- * @generated from message piworkflows.worker.v1.Stop
- */
-export type Stop = Message<"piworkflows.worker.v1.Stop"> & {
-  /**
-   * Why.
-   *
-   * @generated from field: piworkflows.worker.v1.StopReason reason = 1;
-   */
-  reason: StopReason;
-
-  /**
-   * Milliseconds until the worker is killed.
-   *
-   * @generated from field: uint32 grace_ms = 2;
-   */
-  graceMs: number;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.Stop.
- * Use `create(StopSchema)` to create a new message.
- */
-export const StopSchema: GenMessage<Stop> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 22);
-
-/**
  * AttemptOutcome is how an attempt ended.
  *
  * @generated from enum piworkflows.worker.v1.AttemptOutcome
@@ -1171,116 +1012,6 @@ export type EffectOutcomeKind = (typeof EffectOutcomeKind)[keyof typeof EffectOu
  */
 export const EffectOutcomeKindSchema: GenEnum<EffectOutcomeKind> = /*@__PURE__*/
   enumDesc(file_piworkflows_worker_v1_worker_service, 1);
-
-/**
- * GrantKind says what a worker may do under an effect.
- *
- * @generated from enum piworkflows.worker.v1.GrantKind
- */
-export const GrantKind = {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: GRANT_KIND_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * Act now.
-   *
-   * @generated from enum value: GRANT_KIND_APPLY = 1;
-   */
-  APPLY: 1,
-
-  /**
-   * An earlier application has an unknown outcome: observe first.
-   *
-   * @generated from enum value: GRANT_KIND_OBSERVE = 2;
-   */
-  OBSERVE: 2,
-
-  /**
-   * It was applied before: use the stored receipt.
-   *
-   * @generated from enum value: GRANT_KIND_STORED = 3;
-   */
-  STORED: 3,
-
-  /**
-   * The run is blocked; the worker must exit.
-   *
-   * @generated from enum value: GRANT_KIND_BLOCKED = 4;
-   */
-  BLOCKED: 4,
-} as const;
-
-/**
- * GrantKind says what a worker may do under an effect.
- *
- * @generated from enum piworkflows.worker.v1.GrantKind
- */
-export type GrantKind = (typeof GrantKind)[keyof typeof GrantKind] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.worker.v1.GrantKind.
- */
-export const GrantKindSchema: GenEnum<GrantKind> = /*@__PURE__*/
-  enumDesc(file_piworkflows_worker_v1_worker_service, 2);
-
-/**
- * StopReason says why a worker is stopped.
- *
- * @generated from enum piworkflows.worker.v1.StopReason
- */
-export const StopReason = {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: STOP_REASON_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * The run was paused.
-   *
-   * @generated from enum value: STOP_REASON_PAUSE = 1;
-   */
-  PAUSE: 1,
-
-  /**
-   * The run was cancelled.
-   *
-   * @generated from enum value: STOP_REASON_CANCEL = 2;
-   */
-  CANCEL: 2,
-
-  /**
-   * The host is stopping.
-   *
-   * @generated from enum value: STOP_REASON_HOST_STOPPING = 3;
-   */
-  HOST_STOPPING: 3,
-
-  /**
-   * The spare is not needed any more.
-   *
-   * @generated from enum value: STOP_REASON_RETIRED = 4;
-   */
-  RETIRED: 4,
-} as const;
-
-/**
- * StopReason says why a worker is stopped.
- *
- * @generated from enum piworkflows.worker.v1.StopReason
- */
-export type StopReason = (typeof StopReason)[keyof typeof StopReason] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.worker.v1.StopReason.
- */
-export const StopReasonSchema: GenEnum<StopReason> = /*@__PURE__*/
-  enumDesc(file_piworkflows_worker_v1_worker_service, 3);
 
 /**
  * WorkerService is for the host's own children. The secret from the launch
