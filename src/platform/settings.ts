@@ -25,8 +25,6 @@ export interface Settings {
   readonly loopBlockedMs: number;
   /** A blocked worker is killed when its node's deadline has passed by so much. */
   readonly verdictGraceMs: number;
-  /** A submission must have been judged within this time. */
-  readonly validationMs: number;
   /** Size at which the host's log begins a new file. */
   readonly logBytesMax: number;
   /** Log files kept beside the present one. */
@@ -57,7 +55,6 @@ export const SETTING_RULES: Readonly<Record<keyof Settings, Rule>> = {
   retentionDays: { fallback: 30, min: 0, max: 36_500 },
   loopBlockedMs: { fallback: 5_000, min: 500, max: DAY_MS },
   verdictGraceMs: { fallback: 2_000, min: 0, max: DAY_MS },
-  validationMs: { fallback: 30_000, min: 100, max: DAY_MS },
   logBytesMax: { fallback: 5 * 1_048_576, min: 16_384, max: 2 ** 30 },
   logFilesKept: { fallback: 3, min: 0, max: 100 },
   commitWrites: { fallback: 64, min: 1, max: 64 },

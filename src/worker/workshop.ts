@@ -16,8 +16,6 @@ import {
   verifySources,
 } from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
-import { RunState } from "./engine/run-state.ts";
-import { timeoutOf, workTimeout } from "./engine/timeout.ts";
 import { wireGraph, wireProblem, wireSource } from "./to-wire.ts";
 
 export type LoadFailure = MessageInitShape<typeof LoadFailedSchema>;
@@ -149,13 +147,7 @@ export async function resolve(
   if (order.inputJson.length === 0) return base;
   const inputJson = acceptInput(workflow, Buffer.from(order.inputJson).toString());
   const title = titleOf(workflow, JSON.parse(inputJson) as unknown);
-  const firstMs = firstTimeout(workflow, order, inputJson);
-  return {
-    ...base,
-    inputJson: Buffer.from(inputJson),
-    title,
-    ...(firstMs === null ? {} : { firstTimeoutMs: BigInt(Math.ceil(firstMs)) }),
-  };
+  return { ...base, inputJson: Buffer.from(inputJson), title };
 }
 
 async function withSchemas(loaded: LoadedDefinition, file: string): Promise<LoadedDefinition> {
@@ -187,24 +179,6 @@ function titleOf(workflow: Workflow, input: unknown): string {
   } catch {
     // A title is a nicety: a run is not refused for it, it is shown by its name.
     return "";
-  }
-}
-
-/** The first node's limit, which the host needs before the worker can propose anything. */
-function firstTimeout(workflow: Workflow, order: Resolve, inputJson: string): number | null {
-  const node = workflow.nodes[workflow.graph.startAt];
-  if (node === undefined) return null;
-  const { name } = workflow;
-  const state = new RunState(
-    { runId: "", workflow: name, projectDir: order.projectDir },
-    inputJson,
-  );
-  try {
-    const context = state.context({ visit: 1, attempt: 1 }, new AbortController().signal);
-    return workTimeout(node, timeoutOf(node, context));
-  } catch {
-    // The attempt itself will fail with this error; here it only means "no limit known".
-    return null;
   }
 }
 
