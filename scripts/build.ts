@@ -23,6 +23,7 @@ import {
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import type { BuildOptions } from "esbuild";
+import { SCHEMA_FILES } from "../src/host/store/schema.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
@@ -66,7 +67,8 @@ async function main(): Promise<void> {
       bundleAuthoringApi(staging),
     ]);
     declareAuthoringApi(join(staging, "types"));
-    cpSync(join(ROOT, "src/host/store/schema.sql"), join(staging, "schema.sql"));
+    for (const file of SCHEMA_FILES)
+      cpSync(join(ROOT, "src/host/store", file), join(staging, file));
     moveInto(DIST, staging);
   } finally {
     rmSync(staging, { recursive: true, force: true });

@@ -24,6 +24,10 @@ export type RejectionReason =
   | "STORAGE_FULL"
   | "STORAGE_FAILED"
   | "WORKER_UNKNOWN"
+  | "SUBMISSION_IN_PROGRESS"
+  | "WRONG_SESSION"
+  | "HUMAN_ONLY"
+  | "SESSION_FENCED"
   | "REQUEST_INVALID";
 
 /** One finding in a workflow file or in an answer. */

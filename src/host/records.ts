@@ -1,6 +1,6 @@
 import type { AttemptStatus } from "./lifecycle/attempt.ts";
 import type { EffectStatus } from "./lifecycle/effect.ts";
-import type { InteractionStatus } from "./lifecycle/interaction.ts";
+import type { ModelRecord } from "./records-sessions.ts";
 import type { BlockReason, RunStatus } from "./lifecycle/run.ts";
 
 /** Milliseconds since 1970 by the wall clock. */
@@ -16,7 +16,7 @@ export interface FailureRecord {
   readonly stack?: string;
 }
 
-export type ActivationKind = "start" | "continue" | "answered" | "expired" | "verdict";
+export type ActivationKind = "start" | "continue" | "answered" | "expired" | "verdict" | "validate";
 export type EffectPolicy = "idempotent" | "manual";
 
 export interface GraphNodeRecord {
@@ -49,6 +49,8 @@ export interface GraphRecord {
   readonly maxSteps: number;
   readonly nodes: readonly GraphNodeRecord[];
   readonly edges: readonly GraphEdgeRecord[];
+  /** How the end is told in the origin session; `turn` by default. */
+  readonly result?: "turn" | "card";
 }
 
 export interface RunRecord {
@@ -87,10 +89,18 @@ export interface RunRecord {
   readonly error?: FailureRecord;
   readonly changedFiles?: readonly string[];
   readonly restartedFrom?: string;
+  readonly mode: RunMode;
+  /** The Pi session that shows the run's steps. */
+  readonly originSession?: string;
+  /** Model of a headless run's steps. */
+  readonly model?: ModelRecord;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly finishedAt?: Instant;
 }
+
+/** `session`: the session the run came from shows its steps; `headless`: the host starts Pi for them. */
+export type RunMode = "headless" | "session";
 
 export interface SourceRecord {
   readonly path: string;
@@ -162,25 +172,6 @@ export interface WorkerRecord {
   readonly exitCode?: number;
   readonly exitSignal?: string;
   readonly exitReason?: string;
-}
-
-export interface InteractionRecord {
-  readonly interactionId: string;
-  readonly runId: string;
-  readonly attemptId: string;
-  readonly node: string;
-  readonly visit: number;
-  readonly kind: "checkpoint";
-  readonly status: InteractionStatus;
-  readonly summary: string;
-  readonly request?: ValueRef;
-  readonly schema?: ValueRef;
-  readonly answer?: ValueRef;
-  readonly answerDigest?: string;
-  readonly answeredBy?: string;
-  readonly deadlineAt?: Instant;
-  readonly createdAt: Instant;
-  readonly closedAt?: Instant;
 }
 
 export interface TimerRecord {

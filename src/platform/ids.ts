@@ -2,7 +2,19 @@
 import { createHash, randomBytes } from "node:crypto";
 
 /** One prefix for each kind of thing that has an id of its own. */
-export type IdPrefix = "run" | "att" | "int" | "tim" | "eff" | "wrk" | "req" | "str" | "err";
+export type IdPrefix =
+  | "run"
+  | "att"
+  | "int"
+  | "tim"
+  | "eff"
+  | "wrk"
+  | "req"
+  | "str"
+  | "err"
+  | "msg"
+  | "sub"
+  | "tch";
 
 /** Crockford's base 32: its order is the order of the bytes, and nothing looks like something else. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -4,15 +4,12 @@ import type { ProblemSchema } from "../gen/piworkflows/common/v1/error_pb.ts";
 import type { GraphSchema } from "../gen/piworkflows/common/v1/graph_pb.ts";
 import { SourceKind } from "../gen/piworkflows/common/v1/source_pb.ts";
 import type { SourceSchema } from "../gen/piworkflows/common/v1/source_pb.ts";
-import {
-  AttemptOutcome,
-  EffectOutcomeKind,
-} from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome, EffectOutcomeKind } from "../gen/piworkflows/worker/v1/endings_pb.ts";
 import type {
-  AdvanceSchema,
   AttemptResultSchema,
   EffectOutcomeSchema,
-} from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
+} from "../gen/piworkflows/worker/v1/endings_pb.ts";
+import type { AdvanceSchema } from "../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { ErrorDescription } from "../workflow/describe-error.ts";
 import type { Graph, GraphEdge } from "../workflow/graph.ts";
 import type { LoadProblem, SourceRecord } from "./definition/load.ts";

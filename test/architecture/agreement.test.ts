@@ -15,6 +15,7 @@ import { runLifecycle } from "../../src/host/lifecycle/run.ts";
 import * as limits from "../../src/host/limits.ts";
 import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
 import { filesBelow, ROOT } from "./source-tree.ts";
+import { SCHEMA_FILES } from "../../src/host/store/schema.ts";
 
 const SERVICES = [RunService, InteractionService, EffectService, HostService, WorkerService];
 
@@ -60,7 +61,7 @@ describe("what is said in two places", () => {
 
 function statusesInSchema(table: string): readonly string[] {
   const definition = new RegExp(`CREATE TABLE ${table} \\(([\\s\\S]*?)\\n\\) STRICT`).exec(
-    read("src/host/store/schema.sql"),
+    SCHEMA_FILES.map((file) => read(`src/host/store/${file}`)).join("\n"),
   );
   const check = /\bCHECK \(status IN \(([^)]*)\)\)/.exec(definition?.[1] ?? "");
   return [...(check?.[1] ?? "").matchAll(/'(\w+)'/g)].map((match) => match[1] ?? "");

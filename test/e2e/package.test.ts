@@ -20,6 +20,8 @@ describe("the packed package", () => {
         "dist/host.cjs",
         "dist/worker.cjs",
         "dist/schema.sql",
+        "dist/schema-sessions.sql",
+        "dist/schema-rules.sql",
         "dist/workflow.js",
         "dist/types/workflow/index.d.ts",
         "LICENSE",

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import { EffectOutcomeKind } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { EffectOutcomeKind } from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { FakeWorker, json } from "../support/fake-worker.ts";
 import { SchedulerRig, turns } from "../support/scheduler-rig.ts";

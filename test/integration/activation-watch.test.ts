@@ -6,7 +6,7 @@
 import { describe, expect, test } from "vitest";
 import { ClaimLoss } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import { AttemptOutcome } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome } from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
 import { SchedulerRig, turns } from "../support/scheduler-rig.ts";
 
 describe("an attempt that is overdue", () => {

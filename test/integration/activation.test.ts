@@ -10,7 +10,7 @@ import { ActivationKind, StateKind } from "../../src/gen/piworkflows/worker/v1/b
 import {
   AttemptOutcome,
   EffectOutcomeKind,
-} from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+} from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
 import { GrantKind } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import { pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";

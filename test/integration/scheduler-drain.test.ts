@@ -3,7 +3,7 @@
  * come to their end, and takes the rest of its workers' runs back to the queue.
  */
 import { describe, expect, test } from "vitest";
-import { EffectOutcomeKind } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { EffectOutcomeKind } from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
 import { json } from "../support/fake-worker.ts";
 import { SchedulerRig, turns } from "../support/scheduler-rig.ts";
 import { hubAt } from "../support/test-host.ts";

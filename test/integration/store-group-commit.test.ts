@@ -161,7 +161,10 @@ describe("after COMMIT", () => {
     );
     leave();
     await store.write("c", (tx) => putRun(tx));
-    expect(changes).toEqual([{ runIds: ["run_a", "run_b"] }, { runIds: ["run_b"] }]);
+    expect(changes).toEqual([
+      { runIds: ["run_a", "run_b"], sessionIds: [] },
+      { runIds: ["run_b"], sessionIds: [] },
+    ]);
   });
 });
 

@@ -19,6 +19,7 @@ const MEANT = [
   /^SCAN interactions USING (?:COVERING )?INDEX interactions_one_open$/,
   /^SCAN timers USING (?:COVERING )?INDEX timers_due$/,
   /^SCAN effects USING (?:COVERING )?INDEX effects_unsettled$/,
+  /^SCAN sessions USING INDEX sessions_attached$/,
   // In the order of the result, up to its limit.
   /^SCAN runs USING INDEX runs_queue$/,
   /^SCAN runs USING INDEX sqlite_autoindex_runs_2$/,

@@ -205,7 +205,7 @@ describe("the columns that name blobs", () => {
       .pluck()
       .all();
     db.close();
-    expect(columns).toHaveLength(8);
+    expect(columns).toHaveLength(11);
     expect(columns.filter((column) => !indexed.includes(column))).toEqual([]);
     store.maintain();
     await store.write("idle", () => undefined);

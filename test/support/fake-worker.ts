@@ -5,10 +5,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Begin } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import {
-  AttemptOutcome,
-  WorkRequestSchema,
-} from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome } from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
+import { WorkRequestSchema } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { StopReason } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
   WorkRequest,

@@ -5,11 +5,11 @@ import type {
   EffectRecord,
   EventRecord,
   GraphRecord,
-  InteractionRecord,
   RunRecord,
   TimerRecord,
   WorkerRecord,
 } from "../../src/host/records.ts";
+import type { InteractionRecord } from "../../src/host/records-sessions.ts";
 import type { Tx } from "../../src/host/store/tx.ts";
 import { newId, sha256Hex } from "../../src/platform/ids.ts";
 
@@ -51,6 +51,7 @@ export function runRecord(change: Partial<RunRecord> = {}): RunRecord {
     graphDigest: sha256Hex("graph"),
     input: { json: "{}" },
     inputDigest: sha256Hex("{}"),
+    mode: "headless",
     createdAt: 1,
     updatedAt: 1,
     ...change,
@@ -122,6 +123,9 @@ export function interactionRecord(
     kind: "checkpoint",
     status: "pending",
     summary: "Ship it?",
+    reminders: 0,
+    modelErrors: 0,
+    lostTurns: 0,
     createdAt: 1,
     ...change,
   };

@@ -1,6 +1,6 @@
 /** Frames that workers send, as far as a test cares what is in them. */
 import type { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
-import { AttemptOutcome } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome } from "../../src/gen/piworkflows/worker/v1/endings_pb.ts";
 import { json } from "./fake-worker.ts";
 import type { FrameBody } from "./fake-worker.ts";
 

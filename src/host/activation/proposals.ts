@@ -1,7 +1,7 @@
 /** A worker's proposals: what each asks of the operations, and how the answer reads. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ActivationKind as WireKind } from "../../gen/piworkflows/worker/v1/bootstrap_pb.ts";
-import { AttemptOutcome } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome } from "../../gen/piworkflows/worker/v1/endings_pb.ts";
 import { GrantKind } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
   WorkRequest,
@@ -241,4 +241,5 @@ const WIRE_KINDS: Readonly<Record<ActivationKind, WireKind>> = {
   answered: WireKind.ANSWERED,
   expired: WireKind.EXPIRED,
   verdict: WireKind.VERDICT,
+  validate: WireKind.VALIDATE,
 };

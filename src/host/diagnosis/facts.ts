@@ -3,12 +3,12 @@ import type {
   ClaimRecord,
   EffectRecord,
   GraphRecord,
-  InteractionRecord,
   RunRecord,
   SourceRecord,
   TimerRecord,
   WorkerRecord,
 } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
 
 /** All that is stored of one run, as far as rows can contradict one another. */

@@ -1,11 +1,6 @@
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
-import type {
-  AttemptRecord,
-  ClaimRecord,
-  EffectRecord,
-  InteractionRecord,
-  TimerRecord,
-} from "../records.ts";
+import type { AttemptRecord, ClaimRecord, EffectRecord, TimerRecord } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import { closeAttempt } from "../operations/attempt-rows.ts";
 import { abandonEffects, loseEffect } from "../operations/effect-rows.ts";
 import { interrupt } from "../operations/interruption.ts";

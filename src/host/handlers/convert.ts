@@ -15,7 +15,8 @@ import type {
   BlockReason as BlockReasonName,
   RunStatus as RunStatusName,
 } from "../lifecycle/run.ts";
-import type { Instant, InteractionRecord } from "../records.ts";
+import type { Instant } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import { invalid } from "./checks.ts";
 
 export const RUN_STATUS: Readonly<Record<RunStatusName, RunStatus>> = {
@@ -59,13 +60,17 @@ export const EFFECT_STATUS: Readonly<Record<EffectStatusName, EffectStatus>> = {
 
 export const INTERACTION_STATUS: Readonly<Record<InteractionStatusName, InteractionStatus>> = {
   pending: InteractionStatus.PENDING,
+  validating: InteractionStatus.VALIDATING,
   accepted: InteractionStatus.ACCEPTED,
   expired: InteractionStatus.EXPIRED,
   cancelled: InteractionStatus.CANCELLED,
 };
 
 export const INTERACTION_KIND: Readonly<Record<InteractionRecord["kind"], InteractionKind>> = {
+  agent: InteractionKind.AGENT,
+  reply: InteractionKind.REPLY,
   checkpoint: InteractionKind.CHECKPOINT,
+  human_decision: InteractionKind.HUMAN_DECISION,
 };
 
 const RUN_STATUS_NAMES = reversed(RUN_STATUS);

@@ -19,7 +19,7 @@ import { checkAnswer } from "../answer-schema.ts";
 import { HostError } from "../errors.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../limits.ts";
 import { answerCheckpoint as answer } from "../operations/interactions.ts";
-import type { InteractionRecord } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
 import { checkBytes, pageSize } from "./checks.ts";
 import { identify } from "./fingerprint.ts";

@@ -1,5 +1,6 @@
 /** From an id, or the beginning of one, to its row. */
-import type { EffectRecord, InteractionRecord, RunRecord } from "../records.ts";
+import type { EffectRecord, RunRecord } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import { resolveEffectId, resolveInteractionId, resolveRunId } from "../store/lookup.ts";
 import type { Reader } from "../store/tx.ts";
 import { checkName } from "./checks.ts";

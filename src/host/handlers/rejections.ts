@@ -45,6 +45,10 @@ const CODES: Readonly<Record<RejectionReason, readonly [Code, Reason]>> = {
   STORAGE_FAILED: [Code.Unavailable, Reason.STORAGE_FAILED],
   WORKER_UNKNOWN: [Code.Unauthenticated, Reason.WORKER_UNKNOWN],
   REQUEST_INVALID: [Code.InvalidArgument, Reason.REQUEST_INVALID],
+  SUBMISSION_IN_PROGRESS: [Code.FailedPrecondition, Reason.SUBMISSION_IN_PROGRESS],
+  WRONG_SESSION: [Code.PermissionDenied, Reason.WRONG_SESSION],
+  HUMAN_ONLY: [Code.PermissionDenied, Reason.HUMAN_ONLY],
+  SESSION_FENCED: [Code.Aborted, Reason.SESSION_FENCED],
 };
 
 const LOSSES: Readonly<Record<ClaimLossName, ClaimLoss>> = {

@@ -1,12 +1,11 @@
 /** How an attempt ended and what follows, as a worker proposes it. */
-import {
-  AttemptOutcome,
-  EffectOutcomeKind,
-} from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
+import { AttemptOutcome, EffectOutcomeKind } from "../../gen/piworkflows/worker/v1/endings_pb.ts";
 import type {
-  Advance,
   AttemptResult as AttemptResultMessage,
   EffectOutcome as EffectOutcomeMessage,
+} from "../../gen/piworkflows/worker/v1/endings_pb.ts";
+import type {
+  Advance,
   NextStep as NextStepMessage,
   RunEnd as RunEndMessage,
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";

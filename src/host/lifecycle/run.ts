@@ -19,6 +19,8 @@ export type RunEvent =
   | "finish"
   | "wait"
   | "settle"
+  | "validate"
+  | "reject"
   | "interrupt"
   | "verdict"
   | "pause"
@@ -31,12 +33,21 @@ export type RunEvent =
  * The whole life of a run (state.md, "Run status"). `pause` on a running run
  * whose effect is being applied only notes the request; the next `advance`,
  * `wait` or `verdict` then lands in `paused`. `resolve` is a person settling the
- * last ambiguous effect.
+ * last ambiguous effect. `validate` queues a submission for a worker, and `reject`
+ * sends its run back to wait, or on, when the deadline passed meanwhile. A
+ * waiting run is blocked when its session loses one model turn after the other.
  */
 export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
-  queued: { launch: ["starting"], pause: ["paused"], block: ["blocked"], cancel: ["cancelled"] },
+  queued: {
+    launch: ["starting"],
+    reject: ["waiting", "queued"],
+    pause: ["paused"],
+    block: ["blocked"],
+    cancel: ["cancelled"],
+  },
   starting: {
     attach: ["running"],
+    reject: ["waiting", "queued"],
     interrupt: ["queued"],
     pause: ["paused"],
     block: ["blocked"],
@@ -46,6 +57,7 @@ export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
     advance: ["running", "paused"],
     finish: ["completed", "failed", "timed_out"],
     wait: ["waiting", "paused"],
+    reject: ["waiting", "queued", "paused"],
     interrupt: ["queued", "paused"],
     verdict: ["queued", "paused"],
     pause: ["paused", "running"],
@@ -53,7 +65,13 @@ export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
     block: ["blocked"],
     cancel: ["cancelled"],
   },
-  waiting: { settle: ["queued"], pause: ["paused"], cancel: ["cancelled"] },
+  waiting: {
+    settle: ["queued"],
+    validate: ["queued"],
+    block: ["blocked"],
+    pause: ["paused"],
+    cancel: ["cancelled"],
+  },
   paused: { resume: ["queued", "waiting"], block: ["blocked"], cancel: ["cancelled"] },
   blocked: { resume: ["queued", "waiting"], resolve: ["queued"], cancel: ["cancelled"] },
   completed: {},

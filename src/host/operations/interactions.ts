@@ -1,7 +1,8 @@
 import { HostError } from "../errors.ts";
 import { EVENT_PAGE_MAX, VALUE_BYTES_MAX } from "../limits.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
-import type { EventRecord, InteractionRecord, RunRecord } from "../records.ts";
+import type { EventRecord, RunRecord } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import { command } from "../store/doors.ts";
 import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
@@ -86,7 +87,12 @@ function findEvent(
 }
 
 /** Kinds that anybody may answer with a value. */
-const ANSWERABLE: Readonly<Record<InteractionRecord["kind"], boolean>> = { checkpoint: true };
+const ANSWERABLE: Readonly<Record<InteractionRecord["kind"], boolean>> = {
+  checkpoint: true,
+  agent: false,
+  reply: false,
+  human_decision: false,
+};
 
 function requireAnswerable(interaction: InteractionRecord, run: RunRecord, at: number): void {
   const { interactionId, kind, status, deadlineAt = Infinity, runId } = interaction;

@@ -5,12 +5,12 @@ import type {
   EffectRecord,
   GraphRecord,
   Instant,
-  InteractionRecord,
   ProgressRecord,
   RunRecord,
   TimerRecord,
   WorkerRecord,
 } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import type { HostContext } from "../context.ts";
 import type { Reader } from "../store/tx.ts";
 

@@ -8,6 +8,7 @@ import {
 } from "../limits.ts";
 import { newId, sha256Hex } from "../../platform/ids.ts";
 import type { GraphRecord, Instant, RunRecord, SourceWithContent } from "../records.ts";
+import type { ModelRecord } from "../records-sessions.ts";
 import { command } from "../store/doors.ts";
 import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
@@ -34,6 +35,10 @@ export interface Admission {
   readonly notBefore?: Instant;
   readonly priority: number;
   readonly restartedFrom?: string;
+  /** The session that shows the run's steps; without one the run is headless. */
+  readonly originSession?: string;
+  /** Model of a headless run's steps. */
+  readonly model?: ModelRecord;
 }
 
 /** Stores a new run and queues it. A repeat of the key gets the same run. */
@@ -103,7 +108,7 @@ export function cancelRun(
 
 function putRun(tx: Tx, admission: Admission, at: Instant): string {
   const { graph, inputJson, workflow, workflowPath, projectDir, priority } = admission;
-  const { restartedFrom } = admission;
+  const { restartedFrom, originSession, model } = admission;
   const run: RunRecord = {
     runId: newId("run"),
     position: tx.runs.lastPosition() + 1,
@@ -129,8 +134,11 @@ function putRun(tx: Tx, admission: Admission, at: Instant): string {
     graphDigest: graphDigest(graph),
     input: storeValue(tx, inputJson, "the input"),
     inputDigest: sha256Hex(inputJson),
+    mode: originSession === undefined ? "headless" : "session",
     createdAt: at,
     updatedAt: at,
+    ...(originSession === undefined ? {} : { originSession }),
+    ...(model === undefined ? {} : { model }),
     ...(restartedFrom === undefined ? {} : { restartedFrom }),
   };
   const { runId, revision } = run;

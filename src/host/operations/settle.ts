@@ -1,7 +1,8 @@
 import { HostError } from "../errors.ts";
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
-import type { ActivationKind, InteractionRecord, TimerRecord, ValueRef } from "../records.ts";
+import type { ActivationKind, TimerRecord, ValueRef } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
 import { closeAttempt } from "./attempt-rows.ts";
 import type { AttemptEnd } from "./attempt-rows.ts";
 import { changeRun, storeValue } from "./step.ts";

@@ -10,6 +10,13 @@ import type { Tx } from "./tx.ts";
 const BUSY_DELAY_MS_MIN = 25;
 const BUSY_DELAY_MS_MAX = 250;
 
+/** What a COMMIT changed, for those who show it. */
+export interface StoreChange {
+  readonly runIds: readonly string[];
+  /** Sessions whose messages, turns or own rows changed. */
+  readonly sessionIds: readonly string[];
+}
+
 export interface GroupCommitOptions {
   readonly db: Database.Database;
   readonly session: Session;
@@ -21,7 +28,7 @@ export interface GroupCommitOptions {
   /** The outcome of a COMMIT is unknown: nobody may be told anything any more. */
   readonly onFatal: (error: unknown) => void;
   /** Called after COMMIT and after the writers' own lists. */
-  readonly onCommit: (runIds: readonly string[]) => void;
+  readonly onCommit: (change: StoreChange) => void;
 }
 
 interface Pending {
@@ -175,6 +182,7 @@ export class GroupCommit {
   #settle(outcomes: readonly Outcome[]): void {
     this.#busyDelayMs = BUSY_DELAY_MS_MIN;
     const runIds = new Set<string>();
+    const sessionIds = new Set<string>();
     for (const outcome of outcomes) {
       if ("error" in outcome) {
         outcome.write.reject(outcome.error);
@@ -183,10 +191,12 @@ export class GroupCommit {
       // A COMMIT of nothing succeeds on a full disk too.
       if (outcome.effects.wrote) this.#stalled = false;
       for (const runId of outcome.effects.runIds) runIds.add(runId);
+      for (const sessionId of outcome.effects.sessionIds) sessionIds.add(sessionId);
       for (const run of outcome.effects.afterCommit) this.#guard(outcome.write.name, run);
       outcome.write.resolve(outcome.value);
     }
-    if (runIds.size > 0) this.#options.onCommit([...runIds]);
+    if (runIds.size + sessionIds.size > 0)
+      this.#options.onCommit({ runIds: [...runIds], sessionIds: [...sessionIds] });
   }
 
   /** What is durable stays so, whatever the code that hears of it does. */

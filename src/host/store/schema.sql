@@ -43,7 +43,7 @@ CREATE TABLE runs (
   steps INTEGER NOT NULL CHECK (steps >= 1),
   routing INTEGER NOT NULL DEFAULT 0 CHECK (routing IN (0, 1)),
   activation TEXT NOT NULL DEFAULT 'start'
-    CHECK (activation IN ('start', 'continue', 'answered', 'expired', 'verdict')),
+    CHECK (activation IN ('start', 'continue', 'answered', 'expired', 'verdict', 'validate')),
   use_recorded INTEGER NOT NULL DEFAULT 0 CHECK (use_recorded IN (0, 1)),
   no_progress INTEGER NOT NULL DEFAULT 0,
   graph_json TEXT NOT NULL,
@@ -56,12 +56,18 @@ CREATE TABLE runs (
   error_json TEXT,
   changed_files_json TEXT,
   restarted_from TEXT,
+  mode TEXT NOT NULL CHECK (mode IN ('headless', 'session')),
+  -- The Pi session that shows the run's steps; of a headless run the host's own.
+  origin_session TEXT REFERENCES sessions (session_id),
+  model_json TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   finished_at INTEGER,
   CHECK ((status = 'blocked') = (block_reason IS NOT NULL)),
   CHECK ((status IN ('completed', 'failed', 'timed_out', 'cancelled')) = (finished_at IS NOT NULL)),
   CHECK (pause_requested = 0 OR status = 'running'),
+  CHECK ((mode = 'session') <= (origin_session IS NOT NULL)),
+  CHECK (activation <> 'validate' OR routing = 0),
   CHECK ((input_json IS NULL) <> (input_blob IS NULL))
 ) STRICT;
 
@@ -69,6 +75,7 @@ CREATE INDEX runs_queue ON runs (priority DESC, available_at, position) WHERE st
 CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX runs_by_project ON runs (project_dir, position);
+CREATE INDEX runs_by_session ON runs (origin_session, position) WHERE origin_session IS NOT NULL;
 CREATE INDEX runs_input_blob ON runs (input_blob) WHERE input_blob IS NOT NULL;
 CREATE INDEX runs_result_blob ON runs (result_blob) WHERE result_blob IS NOT NULL;
 
@@ -156,31 +163,48 @@ CREATE TABLE interactions (
   attempt_id TEXT NOT NULL REFERENCES attempts (attempt_id) ON DELETE CASCADE,
   node TEXT NOT NULL,
   visit INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('checkpoint')),
-  status TEXT NOT NULL CHECK (status IN ('pending', 'accepted', 'expired', 'cancelled')),
+  kind TEXT NOT NULL CHECK (kind IN ('agent', 'reply', 'checkpoint', 'human_decision')),
+  status TEXT NOT NULL
+    CHECK (status IN ('pending', 'validating', 'accepted', 'expired', 'cancelled')),
   summary TEXT NOT NULL,
   request_json TEXT,
   request_blob TEXT REFERENCES blobs (digest),
   schema_json TEXT,
   schema_blob TEXT REFERENCES blobs (digest),
+  -- What the request consists of beside that, by kind: see InteractionContract.
+  contract_json TEXT,
+  contract_blob TEXT REFERENCES blobs (digest),
+  -- The answer that the policy gives at deadline_at instead of expiring.
+  default_json TEXT,
   answer_json TEXT,
   answer_blob TEXT REFERENCES blobs (digest),
   answer_digest TEXT,
   answered_by TEXT,
   deadline_at INTEGER,
+  -- Why the newest submission was rejected.
+  last_error TEXT,
+  reminders INTEGER NOT NULL DEFAULT 0,
+  -- In a row, without a completed turn between them.
+  model_errors INTEGER NOT NULL DEFAULT 0,
+  lost_turns INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   closed_at INTEGER,
-  CHECK ((status = 'pending') = (closed_at IS NULL)),
-  CHECK ((status = 'accepted') = (answer_digest IS NOT NULL))
+  CHECK ((status IN ('pending', 'validating')) = (closed_at IS NULL)),
+  CHECK ((status = 'accepted') = (answer_digest IS NOT NULL)),
+  CHECK (status <> 'validating' OR kind = 'agent'),
+  CHECK (default_json IS NULL OR (kind = 'human_decision' AND deadline_at IS NOT NULL))
 ) STRICT;
 CREATE INDEX interactions_by_run ON interactions (run_id, interaction_id);
 CREATE INDEX interactions_by_attempt ON interactions (attempt_id);
-CREATE UNIQUE INDEX interactions_one_open ON interactions (run_id) WHERE status = 'pending';
+CREATE UNIQUE INDEX interactions_one_open ON interactions (run_id)
+  WHERE status IN ('pending', 'validating');
 CREATE INDEX interactions_due ON interactions (deadline_at)
   WHERE status = 'pending' AND deadline_at IS NOT NULL;
 CREATE INDEX interactions_request_blob ON interactions (request_blob)
   WHERE request_blob IS NOT NULL;
 CREATE INDEX interactions_schema_blob ON interactions (schema_blob) WHERE schema_blob IS NOT NULL;
+CREATE INDEX interactions_contract_blob ON interactions (contract_blob)
+  WHERE contract_blob IS NOT NULL;
 CREATE INDEX interactions_answer_blob ON interactions (answer_blob) WHERE answer_blob IS NOT NULL;
 
 CREATE TABLE timers (
@@ -261,35 +285,3 @@ CREATE TABLE events (
 
 -- Runs that prune is deleting; only their events may go.
 CREATE TABLE pruned_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER events_have_no_gap BEFORE INSERT ON events
-WHEN NEW.revision <> 1 + (SELECT coalesce(max(revision), 0) FROM events WHERE run_id = NEW.run_id)
-BEGIN SELECT RAISE (ABORT, 'events of a run are numbered without gaps'); END;
-
-CREATE TRIGGER events_never_change BEFORE UPDATE ON events
-BEGIN SELECT RAISE (ABORT, 'events are immutable'); END;
-
-CREATE TRIGGER events_go_only_by_prune BEFORE DELETE ON events
-WHEN NOT EXISTS (SELECT 1 FROM pruned_runs WHERE run_id = OLD.run_id)
-BEGIN SELECT RAISE (ABORT, 'events are deleted by prune only'); END;
-
-CREATE TRIGGER runs_stay_terminal BEFORE UPDATE OF status ON runs
-WHEN OLD.status IN ('completed', 'failed', 'timed_out', 'cancelled') AND NEW.status <> OLD.status
-BEGIN SELECT RAISE (ABORT, 'a terminal run stays terminal'); END;
-
-CREATE TRIGGER runs_grow_only BEFORE UPDATE ON runs
-WHEN NEW.revision < OLD.revision OR NEW.generation < OLD.generation OR NEW.boundary < OLD.boundary
-BEGIN SELECT RAISE (ABORT, 'revision, generation and boundary never shrink'); END;
-
-CREATE TRIGGER attempts_stay_closed BEFORE UPDATE OF status ON attempts
-WHEN OLD.finished_at IS NOT NULL AND NEW.status <> OLD.status
-BEGIN SELECT RAISE (ABORT, 'a closed attempt stays closed'); END;
-
-CREATE TRIGGER runs_end_clean BEFORE UPDATE OF status ON runs
-WHEN NEW.status IN ('completed', 'failed', 'timed_out', 'cancelled') AND OLD.status <> NEW.status
-  AND (EXISTS (SELECT 1 FROM claims WHERE run_id = NEW.run_id AND released = 0)
-    OR EXISTS (SELECT 1 FROM attempts WHERE run_id = NEW.run_id AND status IN ('running', 'waiting'))
-    OR EXISTS (SELECT 1 FROM interactions WHERE run_id = NEW.run_id AND status = 'pending')
-    OR EXISTS (SELECT 1 FROM timers WHERE run_id = NEW.run_id AND status = 'pending')
-    OR EXISTS (SELECT 1 FROM effects WHERE run_id = NEW.run_id AND status IN ('pending', 'applying')))
-BEGIN SELECT RAISE (ABORT, 'a terminal run leaves nothing open'); END;

@@ -14,9 +14,18 @@ export interface Schema {
   readonly digest: string;
 }
 
+/** In the order in which they are executed. */
+export const SCHEMA_FILES: readonly string[] = [
+  "schema.sql",
+  "schema-sessions.sql",
+  "schema-rules.sql",
+];
+
 /** Reads the schema, which lies beside this module: in `src` as in the bundle. */
 export function readSchema(): Schema {
-  const ddl = readFileSync(join(import.meta.dirname, "schema.sql"), "utf8");
+  const ddl = SCHEMA_FILES.map((file) =>
+    readFileSync(join(import.meta.dirname, file), "utf8"),
+  ).join("\n");
   const statements = ddl
     .replaceAll(/--[^\n]*/g, "")
     .replaceAll(/\s+/g, " ")

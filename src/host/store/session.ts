@@ -7,14 +7,19 @@ import { effectReader, effectWriter } from "./statements/effects.ts";
 import { epochReader, epochWriter } from "./statements/epochs.ts";
 import { eventReader, eventWriter } from "./statements/events.ts";
 import { interactionReader, interactionWriter } from "./statements/interactions.ts";
+import { messageReader, messageWriter } from "./statements/messages.ts";
 import { metaProbe, metaReader } from "./statements/meta.ts";
 import { progressReader, progressWriter } from "./statements/progress.ts";
 import { runReader, runWriter } from "./statements/runs.ts";
+import { sessionReader, sessionWriter } from "./statements/sessions.ts";
 import { sourceReader, sourceWriter } from "./statements/sources.ts";
+import { submissionReader, submissionWriter } from "./statements/submissions.ts";
 import { timerReader, timerWriter } from "./statements/timers.ts";
+import { turnReader, turnWriter } from "./statements/turns.ts";
 import { blobReader, blobWriter } from "./statements/values.ts";
 import type { BlobWriter } from "./statements/values.ts";
 import { workerReader, workerWriter } from "./statements/workers.ts";
+import type { SessionWriter } from "./session-tables.ts";
 import type { Reader, Tx } from "./tx.ts";
 
 /** What one write did that others must hear of, once it is durable. */
@@ -22,6 +27,8 @@ export interface WriteEffects {
   /** Whether any row was touched. */
   wrote: boolean;
   readonly runIds: Set<string>;
+  /** Sessions whose messages, turns or own rows changed. */
+  readonly sessionIds: Set<string>;
   readonly afterCommit: (() => void)[];
 }
 
@@ -50,7 +57,7 @@ export function openSession(db: Database.Database, now: () => number): Session {
   };
   const tx: Tx = {
     ...reader,
-    put: assemblePut(connection, blobs, (runId) => effects().runIds.add(runId)),
+    put: assemblePut(connection, blobs, effects),
     afterCommit: (run) => effects().afterCommit.push(run),
   };
   return {
@@ -59,7 +66,7 @@ export function openSession(db: Database.Database, now: () => number): Session {
     blobs,
     probe: () => probe(now()),
     run(body) {
-      current = { wrote: false, runIds: new Set(), afterCommit: [] };
+      current = { wrote: false, runIds: new Set(), sessionIds: new Set(), afterCommit: [] };
       const mine = current;
       try {
         return { value: body(tx), effects: mine };
@@ -86,17 +93,22 @@ function assembleReader(connection: Connection): Reader {
     values: blobReader(connection),
     meta: metaReader(connection),
     epochs: epochReader(connection),
+    submissions: submissionReader(connection),
+    sessions: sessionReader(connection),
+    messages: messageReader(connection),
+    turns: turnReader(connection),
   };
 }
 
 function assemblePut(
   connection: Connection,
   blobs: BlobWriter,
-  changed: (runId: string) => void,
+  effects: () => WriteEffects,
 ): Tx["put"] {
   const { remove, ...runs } = runWriter(connection);
   const { event } = eventWriter(connection);
   const { progress } = progressWriter(connection);
+  const changed = (runId: string): unknown => effects().runIds.add(runId);
   return {
     ...runs,
     ...sourceWriter(connection, blobs),
@@ -108,6 +120,8 @@ function assemblePut(
     ...effectWriter(connection),
     ...commandWriter(connection),
     ...epochWriter(connection),
+    ...submissionWriter(connection),
+    ...assembleSessionPut(connection, (sessionId) => effects().sessionIds.add(sessionId)),
     value: (text) => blobs.value(text),
     // What a watcher can see: events and progress. Renewals are nobody's business.
     event(appended) {
@@ -123,6 +137,48 @@ function assemblePut(
       remove(runId);
       blobs.collect(digests);
       changed(runId);
+    },
+  };
+}
+
+/** Whoever shows a session hears of each change of its rows. */
+function assembleSessionPut(
+  connection: Connection,
+  changed: (sessionId: string) => void,
+): Omit<SessionWriter, "submission" | "submissionChange"> {
+  const { session, sessionChange } = sessionWriter(connection);
+  const { message, messageChange } = messageWriter(connection);
+  const { turn, turnChange } = turnWriter(connection);
+  const messages = messageReader(connection);
+  const changedOf = (messageId: string): void => {
+    const sessionId = messages.get(messageId)?.sessionId;
+    if (sessionId !== undefined) changed(sessionId);
+  };
+  return {
+    session(added) {
+      session(added);
+      changed(added.sessionId);
+    },
+    sessionChange(sessionId, change) {
+      sessionChange(sessionId, change);
+      changed(sessionId);
+    },
+    message(added) {
+      message(added);
+      changed(added.sessionId);
+    },
+    messageChange(messageId, change) {
+      changedOf(messageId);
+      messageChange(messageId, change);
+      if (change.sessionId !== undefined) changed(change.sessionId);
+    },
+    turn(added) {
+      turn(added);
+      changed(added.sessionId);
+    },
+    turnChange(messageId, change) {
+      turnChange(messageId, change);
+      changedOf(messageId);
     },
   };
 }

@@ -6,6 +6,7 @@ import { BATCH_WRITES_MAX } from "../limits.ts";
 import { backUp } from "./backup.ts";
 import type { BackupReport } from "./backup.ts";
 import { GroupCommit } from "./group-commit.ts";
+import type { StoreChange } from "./group-commit.ts";
 import { fileId } from "./host-lock.ts";
 import { Maintenance } from "./maintenance.ts";
 import { openDatabase } from "./open-database.ts";
@@ -13,6 +14,8 @@ import { readSchema } from "./schema.ts";
 import { openSession } from "./session.ts";
 import type { Session } from "./session.ts";
 import type { Reader, Tx } from "./tx.ts";
+
+export type { StoreChange } from "./group-commit.ts";
 
 export interface StoreOptions {
   readonly path: string;
@@ -27,11 +30,6 @@ export interface StoreOptions {
   readonly synchronous?: "FULL" | "NORMAL";
   /** Writes that may share one COMMIT. */
   readonly batchWrites?: number;
-}
-
-/** What a subscriber hears after a COMMIT. */
-export interface StoreChange {
-  readonly runIds: readonly string[];
 }
 
 export interface StoreSizes {
@@ -107,7 +105,7 @@ class SqliteStore implements Store {
       batchWrites: options.batchWrites ?? BATCH_WRITES_MAX,
       crash: options.crash ?? ((): void => {}),
       onFatal: options.onFatal,
-      onCommit: (runIds) => this.#publish(runIds),
+      onCommit: (change) => this.#publish(change),
     });
     this.#maintenance = new Maintenance({
       db,
@@ -170,8 +168,7 @@ class SqliteStore implements Store {
     return [path, `${path}-wal`, `${path}-shm`, ...guarded];
   }
 
-  #publish(runIds: readonly string[]): void {
-    const change: StoreChange = { runIds };
+  #publish(change: StoreChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);

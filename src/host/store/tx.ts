@@ -7,7 +7,6 @@ import type {
   EventRecord,
   GraphRecord,
   HostEpochRecord,
-  InteractionRecord,
   ProgressRecord,
   RunRecord,
   SourceRecord,
@@ -16,6 +15,8 @@ import type {
   ValueRef,
   WorkerRecord,
 } from "../records.ts";
+import type { InteractionRecord } from "../records-sessions.ts";
+import type { SessionReader, SessionWriter } from "./session-tables.ts";
 import type { RunStatus } from "../lifecycle/run.ts";
 import type { EffectStatus } from "../lifecycle/effect.ts";
 
@@ -23,7 +24,7 @@ import type { EffectStatus } from "../lifecycle/effect.ts";
  * The statements of every table, reading. Each method is one prepared statement,
  * or a page of one; none keeps an iterator open.
  */
-export interface Reader {
+export interface Reader extends SessionReader {
   readonly runs: {
     get(runId: string): RunRecord | undefined;
     /** Ids that begin with the prefix, at most `limit`. */
@@ -33,8 +34,10 @@ export interface Reader {
     /** Newest first; `before` is a position. */
     page(filter: RunFilter): RunRecord[];
     countByStatus(): { status: RunStatus; count: number }[];
-    /** Due queued runs in queue order: priority, available_at, position. */
+    /** Due queued runs in queue order: priority, available_at, position; no validations. */
     queued(now: number, limit: number): RunRecord[];
+    /** Queued runs whose submission is to be validated, oldest first. */
+    queuedValidations(limit: number): RunRecord[];
     /** The same without the runs of these projects. */
     queuedElsewhere(now: number, projectDirs: readonly string[], limit: number): RunRecord[];
     /** When the next queued run that is not yet due becomes so. */
@@ -45,6 +48,12 @@ export interface Reader {
     /** Terminal runs that ended before the instant, oldest first. */
     finishedBefore(instant: number, limit: number): RunRecord[];
     lastPosition(): number;
+    /** Runs of a session that have not ended, oldest first. */
+    openOfSession(sessionId: string, limit: number): RunRecord[];
+    /** The run of a session that ended last. */
+    lastEndedOfSession(sessionId: string): RunRecord | undefined;
+    /** The newest run that a session started from a file with an input since an instant. */
+    startedBySession(started: StartedBySession): RunRecord | undefined;
   };
   readonly sources: { ofRun(runId: string): SourceRecord[] };
   readonly attempts: {
@@ -83,6 +92,8 @@ export interface Reader {
     /** Oldest first, by id, after the given id. */
     page(filter: InteractionFilter): InteractionRecord[];
     countPending(): number;
+    /** Open ones of the session's runs, oldest first. */
+    openOfSession(sessionId: string, limit: number): InteractionRecord[];
     /** Pending ones whose deadline is at or before the instant and whose run is waiting. */
     due(now: number, limit: number): InteractionRecord[];
     nextDeadline(): number | undefined;
@@ -141,6 +152,13 @@ export interface RunFilter {
   readonly limit: number;
 }
 
+export interface StartedBySession {
+  readonly sessionId: string;
+  readonly workflowPath: string;
+  readonly inputDigest: string;
+  readonly since: number;
+}
+
 export interface InteractionFilter {
   readonly runId?: string;
   readonly includeClosed: boolean;
@@ -160,7 +178,7 @@ export type Change<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** The same with writing: handed only to the body of a door. */
 export interface Tx extends Reader {
-  readonly put: {
+  readonly put: SessionWriter & {
     run(run: RunRecord, graph: GraphRecord): void;
     /** Sets the named columns of a run. Status changes come from the lifecycle only. */
     runChange(runId: string, change: Change<RunRecord>): void;

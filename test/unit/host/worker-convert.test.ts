@@ -8,6 +8,8 @@ import {
   AttemptOutcome,
   AttemptResultSchema,
   EffectOutcomeKind,
+} from "../../../src/gen/piworkflows/worker/v1/endings_pb.ts";
+import {
   LoadFailedSchema,
   WorkRequestSchema,
 } from "../../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";

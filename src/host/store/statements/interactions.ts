@@ -1,4 +1,4 @@
-import type { InteractionRecord } from "../../records.ts";
+import type { InteractionRecord } from "../../records-sessions.ts";
 import type { InteractionFilter, Reader, Tx } from "../tx.ts";
 import type { Connection } from "./connection.ts";
 import { plain, Table, value } from "./table.ts";
@@ -14,13 +14,22 @@ const interactions = new Table<InteractionRecord>("interactions", {
   summary: plain("summary"),
   request: value("request"),
   schema: value("schema"),
+  contract: value("contract"),
+  defaultAnswer: plain("default_json"),
   answer: value("answer"),
   answerDigest: plain("answer_digest"),
   answeredBy: plain("answered_by"),
   deadlineAt: plain("deadline_at"),
+  lastError: plain("last_error"),
+  reminders: plain("reminders"),
+  modelErrors: plain("model_errors"),
+  lostTurns: plain("lost_turns"),
   createdAt: plain("created_at"),
   closedAt: plain("closed_at"),
 });
+
+/** In the words of the index of open ones. */
+const OPEN = "status IN ('pending', 'validating')";
 
 /** A paused run's deadlines do not count. */
 const OF_WAITING_RUN = `EXISTS (SELECT 1 FROM runs
@@ -28,16 +37,21 @@ const OF_WAITING_RUN = `EXISTS (SELECT 1 FROM runs
 
 /** `interactions`, reading. */
 export function interactionReader(connection: Connection): Reader["interactions"] {
-  const countPending = connection.number(
-    "SELECT count(*) FROM interactions WHERE status = 'pending'",
-  );
+  const countPending = connection.number(`SELECT count(*) FROM interactions WHERE ${OPEN}`);
   const nextDeadline = connection.number(
     `SELECT min(deadline_at) FROM interactions
      WHERE status = 'pending' AND deadline_at IS NOT NULL AND ${OF_WAITING_RUN}`,
   );
   return {
     get: connection.one(interactions, "WHERE interaction_id = ?"),
-    open: connection.one(interactions, "WHERE run_id = ? AND status = 'pending'"),
+    open: connection.one(interactions, `WHERE run_id = ? AND ${OPEN}`),
+    openOfSession: connection.many(
+      interactions,
+      `JOIN runs ON runs.run_id = interactions.run_id
+       WHERE runs.origin_session = ? AND runs.finished_at IS NULL
+         AND interactions.status IN ('pending', 'validating')
+       ORDER BY interactions.interaction_id LIMIT ?`,
+    ),
     ofAttempt: connection.one(
       interactions,
       "WHERE attempt_id = ? ORDER BY created_at DESC, interaction_id DESC LIMIT 1",
@@ -58,7 +72,7 @@ export function interactionReader(connection: Connection): Reader["interactions"
 function page(connection: Connection, filter: InteractionFilter): InteractionRecord[] {
   const conditions = ["interaction_id > ?"];
   if (filter.runId !== undefined) conditions.push("run_id = ?");
-  if (!filter.includeClosed) conditions.push("status = 'pending'");
+  if (!filter.includeClosed) conditions.push(OPEN);
   // Few are open, and the planner does not know how few.
   const index = filter.includeClosed ? "" : "INDEXED BY interactions_one_open";
   return connection.select(

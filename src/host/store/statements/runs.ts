@@ -35,6 +35,9 @@ const runs = new Table<RunRecord>("runs", {
   error: json("error_json"),
   changedFiles: json("changed_files_json"),
   restartedFrom: plain("restarted_from"),
+  mode: plain("mode"),
+  originSession: plain("origin_session"),
+  model: json("model_json"),
   createdAt: plain("created_at"),
   updatedAt: plain("updated_at"),
   finishedAt: plain("finished_at"),
@@ -55,9 +58,14 @@ export function runReader(connection: Connection): Reader["runs"] {
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
   const queuedElsewhere = connection.many(
     runs,
-    `INDEXED BY runs_queue WHERE status = 'queued' AND ${DUE}
+    `INDEXED BY runs_queue WHERE status = 'queued' AND activation <> 'validate' AND ${DUE}
        AND project_dir NOT IN (SELECT value FROM json_each(?))
      ORDER BY priority DESC, available_at, position LIMIT ?`,
+  );
+  const startedBySession = connection.one(
+    runs,
+    `WHERE origin_session = ? AND workflow_path = ? AND input_digest = ? AND created_at >= ?
+       AND restarted_from IS NULL ORDER BY position DESC LIMIT 1`,
   );
   return {
     get: connection.one(runs, "WHERE run_id = ?"),
@@ -75,11 +83,16 @@ export function runReader(connection: Connection): Reader["runs"] {
     queued: connection.many(
       runs,
       // The planner would rather sort all that are queued.
-      `INDEXED BY runs_queue WHERE status = 'queued' AND ${DUE}
+      `INDEXED BY runs_queue WHERE status = 'queued' AND activation <> 'validate' AND ${DUE}
        ORDER BY priority DESC, available_at, position LIMIT ?`,
     ),
     queuedElsewhere: (now, projectDirs, limit) =>
       queuedElsewhere(now, JSON.stringify(projectDirs), limit),
+    queuedValidations: connection.many(
+      runs,
+      `INDEXED BY runs_by_status WHERE status = 'queued' AND activation = 'validate'
+       ORDER BY position LIMIT ?`,
+    ),
     nextAvailableAt,
     withStatus: connection.many(
       runs,
@@ -91,6 +104,17 @@ export function runReader(connection: Connection): Reader["runs"] {
       "WHERE finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at, position LIMIT ?",
     ),
     lastPosition: () => lastPosition() ?? 0,
+    openOfSession: connection.many(
+      runs,
+      "WHERE origin_session = ? AND finished_at IS NULL ORDER BY position LIMIT ?",
+    ),
+    lastEndedOfSession: connection.one(
+      runs,
+      `WHERE origin_session = ? AND finished_at IS NOT NULL
+       ORDER BY finished_at DESC, position DESC LIMIT 1`,
+    ),
+    startedBySession: ({ sessionId, workflowPath, inputDigest, since }) =>
+      startedBySession(sessionId, workflowPath, inputDigest, since),
   };
 }
 

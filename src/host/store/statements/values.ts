@@ -15,7 +15,10 @@ const REFERENCES: readonly (readonly [table: string, column: string])[] = [
   ["attempts", "output_blob"],
   ["interactions", "request_blob"],
   ["interactions", "schema_blob"],
+  ["interactions", "contract_blob"],
   ["interactions", "answer_blob"],
+  ["submissions", "value_blob"],
+  ["messages", "text_blob"],
   ["effects", "receipt_blob"],
 ];
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file piworkflows/common/v1/graph.proto.
  */
 export const file_piworkflows_common_v1_graph: GenFile = /*@__PURE__*/
-  fileDesc("CiFwaXdvcmtmbG93cy9jb21tb24vdjEvZ3JhcGgucHJvdG8SFXBpd29ya2Zsb3dzLmNvbW1vbi52MSKcAQoFR3JhcGgSDAoEbmFtZRgBIAEoCRIQCghzdGFydF9hdBgCIAEoCRIRCgltYXhfc3RlcHMYAyABKA0SLwoFbm9kZXMYBCADKAsyIC5waXdvcmtmbG93cy5jb21tb24udjEuR3JhcGhOb2RlEi8KBWVkZ2VzGAUgAygLMiAucGl3b3JrZmxvd3MuY29tbW9uLnYxLkdyYXBoRWRnZSLDAQoJR3JhcGhOb2RlEgwKBHBhdGgYASABKAkSDAoEa2luZBgCIAEoCRIVCg1zdGF0dXNfZGV0YWlsGAMgASgJEjcKBmVmZmVjdBgEIAEoCzIiLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaEVmZmVjdEgAiAEBEjUKBXJldHJ5GAUgASgLMiEucGl3b3JrZmxvd3MuY29tbW9uLnYxLkdyYXBoUmV0cnlIAYgBAUIJCgdfZWZmZWN0QggKBl9yZXRyeSIrCgtHcmFwaEVmZmVjdBIOCgZwb2xpY3kYASABKAkSDAoEdHlwZRgCIAEoCSJeCgpHcmFwaFJldHJ5EhQKDG1heF9hdHRlbXB0cxgBIAEoDRISCgpiYWNrb2ZmX21zGAIgASgEEg4KBmZhY3RvchgDIAEoARIWCg5tYXhfYmFja29mZl9tcxgEIAEoBCJ2CglHcmFwaEVkZ2USDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCRIKCgJvbhgDIAEoCRIvCgVjYXNlcxgEIAMoCzIgLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaENhc2USEgoKZGVmYXVsdF90bxgFIAEoCSI+CglHcmFwaENhc2USJQoFdmFsdWUYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSCgoCdG8YAiABKAliBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiFwaXdvcmtmbG93cy9jb21tb24vdjEvZ3JhcGgucHJvdG8SFXBpd29ya2Zsb3dzLmNvbW1vbi52MSKsAQoFR3JhcGgSDAoEbmFtZRgBIAEoCRIQCghzdGFydF9hdBgCIAEoCRIRCgltYXhfc3RlcHMYAyABKA0SLwoFbm9kZXMYBCADKAsyIC5waXdvcmtmbG93cy5jb21tb24udjEuR3JhcGhOb2RlEi8KBWVkZ2VzGAUgAygLMiAucGl3b3JrZmxvd3MuY29tbW9uLnYxLkdyYXBoRWRnZRIOCgZyZXN1bHQYBiABKAkiwwEKCUdyYXBoTm9kZRIMCgRwYXRoGAEgASgJEgwKBGtpbmQYAiABKAkSFQoNc3RhdHVzX2RldGFpbBgDIAEoCRI3CgZlZmZlY3QYBCABKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuR3JhcGhFZmZlY3RIAIgBARI1CgVyZXRyeRgFIAEoCzIhLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaFJldHJ5SAGIAQFCCQoHX2VmZmVjdEIICgZfcmV0cnkiKwoLR3JhcGhFZmZlY3QSDgoGcG9saWN5GAEgASgJEgwKBHR5cGUYAiABKAkiXgoKR3JhcGhSZXRyeRIUCgxtYXhfYXR0ZW1wdHMYASABKA0SEgoKYmFja29mZl9tcxgCIAEoBBIOCgZmYWN0b3IYAyABKAESFgoObWF4X2JhY2tvZmZfbXMYBCABKAQidgoJR3JhcGhFZGdlEgwKBGZyb20YASABKAkSCgoCdG8YAiABKAkSCgoCb24YAyABKAkSLwoFY2FzZXMYBCADKAsyIC5waXdvcmtmbG93cy5jb21tb24udjEuR3JhcGhDYXNlEhIKCmRlZmF1bHRfdG8YBSABKAkiPgoJR3JhcGhDYXNlEiUKBXZhbHVlGAEgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEgoKAnRvGAIgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * Graph is a workflow in compiled form: what the host checks edges against and
@@ -55,6 +55,13 @@ export type Graph = Message<"piworkflows.common.v1.Graph"> & {
    * @generated from field: repeated piworkflows.common.v1.GraphEdge edges = 5;
    */
   edges: GraphEdge[];
+
+  /**
+   * How the end is told in the origin session: "turn", the default, or "card".
+   *
+   * @generated from field: string result = 6;
+   */
+  result: string;
 };
 
 /**
@@ -78,7 +85,8 @@ export type GraphNode = Message<"piworkflows.common.v1.GraphNode"> & {
   path: string;
 
   /**
-   * Node kind: compute, action, shell, checkpoint or wait.
+   * Node kind: compute, action, shell, agent, decision, checkpoint,
+   * human_decision, notify or wait.
    *
    * @generated from field: string kind = 2;
    */

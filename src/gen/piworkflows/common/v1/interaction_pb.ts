@@ -12,7 +12,140 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file piworkflows/common/v1/interaction.proto.
  */
 export const file_piworkflows_common_v1_interaction: GenFile = /*@__PURE__*/
-  fileDesc("CidwaXdvcmtmbG93cy9jb21tb24vdjEvaW50ZXJhY3Rpb24ucHJvdG8SFXBpd29ya2Zsb3dzLmNvbW1vbi52MSK1BAoLSW50ZXJhY3Rpb24SFgoOaW50ZXJhY3Rpb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhEKCXJ1bl90aXRsZRgDIAEoCRIMCgRub2RlGAQgASgJEg0KBXZpc2l0GAUgASgNEjQKBGtpbmQYBiABKA4yJi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb25LaW5kEjgKBnN0YXR1cxgHIAEoDjIoLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5JbnRlcmFjdGlvblN0YXR1cxIPCgdzdW1tYXJ5GAggASgJEiwKB3JlcXVlc3QYCSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAIgBARIrCgZzY2hlbWEYCiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAYgBARIrCgZhbnN3ZXIYCyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAogBARITCgthbnN3ZXJlZF9ieRgMIAEoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJY2xvc2VkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIKCghfcmVxdWVzdEIJCgdfc2NoZW1hQgkKB19hbnN3ZXIqVAoPSW50ZXJhY3Rpb25LaW5kEiAKHElOVEVSQUNUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIfChtJTlRFUkFDVElPTl9LSU5EX0NIRUNLUE9JTlQQASq6AQoRSW50ZXJhY3Rpb25TdGF0dXMSIgoeSU5URVJBQ1RJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoaSU5URVJBQ1RJT05fU1RBVFVTX1BFTkRJTkcQARIfChtJTlRFUkFDVElPTl9TVEFUVVNfQUNDRVBURUQQAhIeChpJTlRFUkFDVElPTl9TVEFUVVNfRVhQSVJFRBADEiAKHElOVEVSQUNUSU9OX1NUQVRVU19DQU5DRUxMRUQQBGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("CidwaXdvcmtmbG93cy9jb21tb24vdjEvaW50ZXJhY3Rpb24ucHJvdG8SFXBpd29ya2Zsb3dzLmNvbW1vbi52MSJoCgtIdW1hbkNob2ljZRIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRI0CgVpbnB1dBgDIAEoCzIgLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5UZXh0SW5wdXRIAIgBAUIICgZfaW5wdXQiUQoJVGV4dElucHV0EgwKBG5hbWUYASABKAkSDgoGcHJvbXB0GAIgASgJEhIKCm1pbl9sZW5ndGgYAyABKA0SEgoKbWF4X2xlbmd0aBgEIAEoDSIdCgxBbGxvd2VkVG9vbHMSDQoFbmFtZXMYASADKAkiPAoLTW9kZWxDaG9pY2USEAoIcHJvdmlkZXIYASABKAkSDQoFbW9kZWwYAiABKAkSDAoEYXJncxgDIAMoCSKwBwoLSW50ZXJhY3Rpb24SFgoOaW50ZXJhY3Rpb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhEKCXJ1bl90aXRsZRgDIAEoCRIMCgRub2RlGAQgASgJEg0KBXZpc2l0GAUgASgNEjQKBGtpbmQYBiABKA4yJi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb25LaW5kEjgKBnN0YXR1cxgHIAEoDjIoLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5JbnRlcmFjdGlvblN0YXR1cxIPCgdzdW1tYXJ5GAggASgJEiwKB3JlcXVlc3QYCSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAIgBARIrCgZzY2hlbWEYCiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAYgBARIrCgZhbnN3ZXIYCyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIAogBARITCgthbnN3ZXJlZF9ieRgMIAEoCRIuCgpjcmVhdGVkX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJY2xvc2VkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZwcm9tcHQYECABKAkSFwoPZXhwZWN0ZWRfb3V0cHV0GBEgASgJEj8KDWFsbG93ZWRfdG9vbHMYEiABKAsyIy5waXdvcmtmbG93cy5jb21tb24udjEuQWxsb3dlZFRvb2xzSAOIAQESMwoHY2hvaWNlcxgTIAMoCzIiLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5IdW1hbkNob2ljZRIQCghhdWRpZW5jZRgUIAEoCRITCgtoYXNfZGVmYXVsdBgVIAEoCBISCgpsYXN0X2Vycm9yGBYgASgJEhEKCXJlbWluZGVycxgXIAEoDRISCgpzZXNzaW9uX2lkGBggASgJEjYKCGRlbGl2ZXJ5GBkgASgOMiQucGl3b3JrZmxvd3MuY29tbW9uLnYxLkRlbGl2ZXJ5U3RhdGUSLgoKaGVsZF91bnRpbBgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCgoIX3JlcXVlc3RCCQoHX3NjaGVtYUIJCgdfYW5zd2VyQhAKDl9hbGxvd2VkX3Rvb2xzKrEBCg9JbnRlcmFjdGlvbktpbmQSIAocSU5URVJBQ1RJT05fS0lORF9VTlNQRUNJRklFRBAAEh8KG0lOVEVSQUNUSU9OX0tJTkRfQ0hFQ0tQT0lOVBABEhoKFklOVEVSQUNUSU9OX0tJTkRfQUdFTlQQAhIaChZJTlRFUkFDVElPTl9LSU5EX1JFUExZEAMSIwofSU5URVJBQ1RJT05fS0lORF9IVU1BTl9ERUNJU0lPThAEKt0BChFJbnRlcmFjdGlvblN0YXR1cxIiCh5JTlRFUkFDVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpJTlRFUkFDVElPTl9TVEFUVVNfUEVORElORxABEh8KG0lOVEVSQUNUSU9OX1NUQVRVU19BQ0NFUFRFRBACEh4KGklOVEVSQUNUSU9OX1NUQVRVU19FWFBJUkVEEAMSIAocSU5URVJBQ1RJT05fU1RBVFVTX0NBTkNFTExFRBAEEiEKHUlOVEVSQUNUSU9OX1NUQVRVU19WQUxJREFUSU5HEAUqugEKDURlbGl2ZXJ5U3RhdGUSHgoaREVMSVZFUllfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZERUxJVkVSWV9TVEFURV9XQUlUSU5HEAESGgoWREVMSVZFUllfU1RBVEVfT0ZGRVJFRBACEhwKGERFTElWRVJZX1NUQVRFX0RFTElWRVJFRBADEhoKFkRFTElWRVJZX1NUQVRFX1dPUktJTkcQBBIXChNERUxJVkVSWV9TVEFURV9IRUxEEAViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+
+/**
+ * HumanChoice is one of the answers that a human decision allows.
+ *
+ * @generated from message piworkflows.common.v1.HumanChoice
+ */
+export type HumanChoice = Message<"piworkflows.common.v1.HumanChoice"> & {
+  /**
+   * What the workflow routes on.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What the person reads.
+   *
+   * @generated from field: string label = 2;
+   */
+  label: string;
+
+  /**
+   * Present when the choice asks for a text.
+   *
+   * @generated from field: optional piworkflows.common.v1.TextInput input = 3;
+   */
+  input?: TextInput | undefined;
+};
+
+/**
+ * Describes the message piworkflows.common.v1.HumanChoice.
+ * Use `create(HumanChoiceSchema)` to create a new message.
+ */
+export const HumanChoiceSchema: GenMessage<HumanChoice> = /*@__PURE__*/
+  messageDesc(file_piworkflows_common_v1_interaction, 0);
+
+/**
+ * TextInput is a text that belongs to a choice.
+ *
+ * @generated from message piworkflows.common.v1.TextInput
+ */
+export type TextInput = Message<"piworkflows.common.v1.TextInput"> & {
+  /**
+   * Field of the answer that holds the text.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What the person is asked.
+   *
+   * @generated from field: string prompt = 2;
+   */
+  prompt: string;
+
+  /**
+   * Shortest text, in characters.
+   *
+   * @generated from field: uint32 min_length = 3;
+   */
+  minLength: number;
+
+  /**
+   * Longest text, in characters.
+   *
+   * @generated from field: uint32 max_length = 4;
+   */
+  maxLength: number;
+};
+
+/**
+ * Describes the message piworkflows.common.v1.TextInput.
+ * Use `create(TextInputSchema)` to create a new message.
+ */
+export const TextInputSchema: GenMessage<TextInput> = /*@__PURE__*/
+  messageDesc(file_piworkflows_common_v1_interaction, 1);
+
+/**
+ * AllowedTools names the tools that a model may use in a step.
+ *
+ * @generated from message piworkflows.common.v1.AllowedTools
+ */
+export type AllowedTools = Message<"piworkflows.common.v1.AllowedTools"> & {
+  /**
+   * Names of tools; an empty list allows only the tool `workflow`.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+};
+
+/**
+ * Describes the message piworkflows.common.v1.AllowedTools.
+ * Use `create(AllowedToolsSchema)` to create a new message.
+ */
+export const AllowedToolsSchema: GenMessage<AllowedTools> = /*@__PURE__*/
+  messageDesc(file_piworkflows_common_v1_interaction, 2);
+
+/**
+ * ModelChoice says which model a headless step runs with.
+ *
+ * @generated from message piworkflows.common.v1.ModelChoice
+ */
+export type ModelChoice = Message<"piworkflows.common.v1.ModelChoice"> & {
+  /**
+   * Name of the provider; empty means Pi's own choice.
+   *
+   * @generated from field: string provider = 1;
+   */
+  provider: string;
+
+  /**
+   * Name of the model; empty means Pi's own choice.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * Further arguments for Pi, as a list.
+   *
+   * @generated from field: repeated string args = 3;
+   */
+  args: string[];
+};
+
+/**
+ * Describes the message piworkflows.common.v1.ModelChoice.
+ * Use `create(ModelChoiceSchema)` to create a new message.
+ */
+export const ModelChoiceSchema: GenMessage<ModelChoice> = /*@__PURE__*/
+  messageDesc(file_piworkflows_common_v1_interaction, 3);
 
 /**
  * Interaction is a durable request that somebody outside the worker answers.
@@ -124,6 +257,83 @@ export type Interaction = Message<"piworkflows.common.v1.Interaction"> & {
    * @generated from field: google.protobuf.Timestamp closed_at = 15;
    */
   closedAt?: Timestamp | undefined;
+
+  /**
+   * With AGENT and REPLY: what the model is asked; cut in lists.
+   *
+   * @generated from field: string prompt = 16;
+   */
+  prompt: string;
+
+  /**
+   * With AGENT: what a valid result looks like, in words.
+   *
+   * @generated from field: string expected_output = 17;
+   */
+  expectedOutput: string;
+
+  /**
+   * The tools a model may use in this step; absent means all.
+   *
+   * @generated from field: optional piworkflows.common.v1.AllowedTools allowed_tools = 18;
+   */
+  allowedTools?: AllowedTools | undefined;
+
+  /**
+   * With HUMAN_DECISION: the answers that are allowed.
+   *
+   * @generated from field: repeated piworkflows.common.v1.HumanChoice choices = 19;
+   */
+  choices: HumanChoice[];
+
+  /**
+   * With HUMAN_DECISION: who is meant to decide.
+   *
+   * @generated from field: string audience = 20;
+   */
+  audience: string;
+
+  /**
+   * True when a default answer is applied at deadline_at instead of expiring.
+   *
+   * @generated from field: bool has_default = 21;
+   */
+  hasDefault: boolean;
+
+  /**
+   * Why the newest submission was rejected; empty when there is none.
+   *
+   * @generated from field: string last_error = 22;
+   */
+  lastError: string;
+
+  /**
+   * How often the model was reminded.
+   *
+   * @generated from field: uint32 reminders = 23;
+   */
+  reminders: number;
+
+  /**
+   * Session in which the request is shown; empty when there is none.
+   *
+   * @generated from field: string session_id = 24;
+   */
+  sessionId: string;
+
+  /**
+   * How far that session has come with it.
+   *
+   * @generated from field: piworkflows.common.v1.DeliveryState delivery = 25;
+   */
+  delivery: DeliveryState;
+
+  /**
+   * With HELD: when it goes on.
+   *
+   * @generated from field: google.protobuf.Timestamp held_until = 26;
+   */
+  heldUntil?: Timestamp | undefined;
 };
 
 /**
@@ -131,7 +341,7 @@ export type Interaction = Message<"piworkflows.common.v1.Interaction"> & {
  * Use `create(InteractionSchema)` to create a new message.
  */
 export const InteractionSchema: GenMessage<Interaction> = /*@__PURE__*/
-  messageDesc(file_piworkflows_common_v1_interaction, 0);
+  messageDesc(file_piworkflows_common_v1_interaction, 4);
 
 /**
  * InteractionKind says who may answer and how.
@@ -152,6 +362,27 @@ export const InteractionKind = {
    * @generated from enum value: INTERACTION_KIND_CHECKPOINT = 1;
    */
   CHECKPOINT: 1,
+
+  /**
+   * A model submits a value, which a worker validates.
+   *
+   * @generated from enum value: INTERACTION_KIND_AGENT = 2;
+   */
+  AGENT: 2,
+
+  /**
+   * The visible reply of one settled model turn is the answer.
+   *
+   * @generated from enum value: INTERACTION_KIND_REPLY = 3;
+   */
+  REPLY: 3,
+
+  /**
+   * Protected: only a person answers, with one of the choices.
+   *
+   * @generated from enum value: INTERACTION_KIND_HUMAN_DECISION = 4;
+   */
+  HUMAN_DECISION: 4,
 } as const;
 
 /**
@@ -207,6 +438,13 @@ export const InteractionStatus = {
    * @generated from enum value: INTERACTION_STATUS_CANCELLED = 4;
    */
   CANCELLED: 4,
+
+  /**
+   * A submission is being validated; it is accepted or pending again after that.
+   *
+   * @generated from enum value: INTERACTION_STATUS_VALIDATING = 5;
+   */
+  VALIDATING: 5,
 } as const;
 
 /**
@@ -221,4 +459,66 @@ export type InteractionStatus = (typeof InteractionStatus)[keyof typeof Interact
  */
 export const InteractionStatusSchema: GenEnum<InteractionStatus> = /*@__PURE__*/
   enumDesc(file_piworkflows_common_v1_interaction, 1);
+
+/**
+ * DeliveryState says how far the session of an open request has come with it.
+ *
+ * @generated from enum piworkflows.common.v1.DeliveryState
+ */
+export const DeliveryState = {
+  /**
+   * The request is not shown in a session.
+   *
+   * @generated from enum value: DELIVERY_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Its message waits for its turn in the session, or for the session.
+   *
+   * @generated from enum value: DELIVERY_STATE_WAITING = 1;
+   */
+  WAITING: 1,
+
+  /**
+   * Its message was handed to the session and not seen there yet.
+   *
+   * @generated from enum value: DELIVERY_STATE_OFFERED = 2;
+   */
+  OFFERED: 2,
+
+  /**
+   * Its message stands in the session.
+   *
+   * @generated from enum value: DELIVERY_STATE_DELIVERED = 3;
+   */
+  DELIVERED: 3,
+
+  /**
+   * A model turn works on it.
+   *
+   * @generated from enum value: DELIVERY_STATE_WORKING = 4;
+   */
+  WORKING: 4,
+
+  /**
+   * Held back until a provider takes requests again; see held_until.
+   *
+   * @generated from enum value: DELIVERY_STATE_HELD = 5;
+   */
+  HELD: 5,
+} as const;
+
+/**
+ * DeliveryState says how far the session of an open request has come with it.
+ *
+ * @generated from enum piworkflows.common.v1.DeliveryState
+ */
+export type DeliveryState = (typeof DeliveryState)[keyof typeof DeliveryState] | UnknownEnum;
+
+/**
+ * Describes the enum piworkflows.common.v1.DeliveryState.
+ */
+export const DeliveryStateSchema: GenEnum<DeliveryState> = /*@__PURE__*/
+  enumDesc(file_piworkflows_common_v1_interaction, 2);
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file piworkflows/host/v1/interaction_service.proto.
  */
 export const file_piworkflows_host_v1_interaction_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1waXdvcmtmbG93cy9ob3N0L3YxL2ludGVyYWN0aW9uX3NlcnZpY2UucHJvdG8SE3Bpd29ya2Zsb3dzLmhvc3QudjEiLwoVR2V0SW50ZXJhY3Rpb25SZXF1ZXN0EhYKDmludGVyYWN0aW9uX2lkGAEgASgJIlEKFkdldEludGVyYWN0aW9uUmVzcG9uc2USNwoLaW50ZXJhY3Rpb24YASABKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24iaAoXTGlzdEludGVyYWN0aW9uc1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhEKCXBhZ2Vfc2l6ZRgDIAEoDRISCgpwYWdlX3Rva2VuGAQgASgJIm0KGExpc3RJbnRlcmFjdGlvbnNSZXNwb25zZRI4CgxpbnRlcmFjdGlvbnMYASADKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIooBChdBbnN3ZXJDaGVja3BvaW50UmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSFgoOaW50ZXJhY3Rpb25faWQYAiABKAkSJgoGYW5zd2VyGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIoQBChhBbnN3ZXJDaGVja3BvaW50UmVzcG9uc2USLwoHcmVjZWlwdBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5SZWNlaXB0EjcKC2ludGVyYWN0aW9uGAIgASgLMiIucGl3b3JrZmxvd3MuY29tbW9uLnYxLkludGVyYWN0aW9uMuECChJJbnRlcmFjdGlvblNlcnZpY2USaQoOR2V0SW50ZXJhY3Rpb24SKi5waXdvcmtmbG93cy5ob3N0LnYxLkdldEludGVyYWN0aW9uUmVxdWVzdBorLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0SW50ZXJhY3Rpb25SZXNwb25zZRJvChBMaXN0SW50ZXJhY3Rpb25zEiwucGl3b3JrZmxvd3MuaG9zdC52MS5MaXN0SW50ZXJhY3Rpb25zUmVxdWVzdBotLnBpd29ya2Zsb3dzLmhvc3QudjEuTGlzdEludGVyYWN0aW9uc1Jlc3BvbnNlEm8KEEFuc3dlckNoZWNrcG9pbnQSLC5waXdvcmtmbG93cy5ob3N0LnYxLkFuc3dlckNoZWNrcG9pbnRSZXF1ZXN0Gi0ucGl3b3JrZmxvd3MuaG9zdC52MS5BbnN3ZXJDaGVja3BvaW50UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_struct, file_piworkflows_common_v1_command, file_piworkflows_common_v1_interaction]);
+  fileDesc("Ci1waXdvcmtmbG93cy9ob3N0L3YxL2ludGVyYWN0aW9uX3NlcnZpY2UucHJvdG8SE3Bpd29ya2Zsb3dzLmhvc3QudjEiLwoVR2V0SW50ZXJhY3Rpb25SZXF1ZXN0EhYKDmludGVyYWN0aW9uX2lkGAEgASgJIlEKFkdldEludGVyYWN0aW9uUmVzcG9uc2USNwoLaW50ZXJhY3Rpb24YASABKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24iaAoXTGlzdEludGVyYWN0aW9uc1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhEKCXBhZ2Vfc2l6ZRgDIAEoDRISCgpwYWdlX3Rva2VuGAQgASgJIm0KGExpc3RJbnRlcmFjdGlvbnNSZXNwb25zZRI4CgxpbnRlcmFjdGlvbnMYASADKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIp4BChdBbnN3ZXJDaGVja3BvaW50UmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSFgoOaW50ZXJhY3Rpb25faWQYAiABKAkSJgoGYW5zd2VyGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhIKCnNlc3Npb25faWQYBCABKAkihAEKGEFuc3dlckNoZWNrcG9pbnRSZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSNwoLaW50ZXJhY3Rpb24YAiABKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24imQEKE1N1Ym1pdFJlc3VsdFJlcXVlc3QSLwoHY29tbWFuZBgBIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Db21tYW5kEhYKDmludGVyYWN0aW9uX2lkGAIgASgJEiUKBXZhbHVlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhIKCnNlc3Npb25faWQYBCABKAkiuAEKFFN1Ym1pdFJlc3VsdFJlc3BvbnNlEi8KB3JlY2VpcHQYASABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUmVjZWlwdBIVCg1zdWJtaXNzaW9uX2lkGAIgASgJEhAKCGFjY2VwdGVkGAMgASgIEg0KBWVycm9yGAQgASgJEjcKC2ludGVyYWN0aW9uGAUgASgLMiIucGl3b3JrZmxvd3MuY29tbW9uLnYxLkludGVyYWN0aW9uIlAKFFB1Ymxpc2hVcGRhdGVSZXF1ZXN0EhYKDmludGVyYWN0aW9uX2lkGAEgASgJEgwKBHRleHQYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCSIXChVQdWJsaXNoVXBkYXRlUmVzcG9uc2UikgEKFUFuc3dlckRlY2lzaW9uUmVxdWVzdBIvCgdjb21tYW5kGAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkNvbW1hbmQSFgoOaW50ZXJhY3Rpb25faWQYAiABKAkSDgoGY2hvaWNlGAMgASgJEgwKBHRleHQYBCABKAkSEgoKY2FwYWJpbGl0eRgFIAEoCSKCAQoWQW5zd2VyRGVjaXNpb25SZXNwb25zZRIvCgdyZWNlaXB0GAEgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlY2VpcHQSNwoLaW50ZXJhY3Rpb24YAiABKAsyIi5waXdvcmtmbG93cy5jb21tb24udjEuSW50ZXJhY3Rpb24ymQUKEkludGVyYWN0aW9uU2VydmljZRJpCg5HZXRJbnRlcmFjdGlvbhIqLnBpd29ya2Zsb3dzLmhvc3QudjEuR2V0SW50ZXJhY3Rpb25SZXF1ZXN0GisucGl3b3JrZmxvd3MuaG9zdC52MS5HZXRJbnRlcmFjdGlvblJlc3BvbnNlEm8KEExpc3RJbnRlcmFjdGlvbnMSLC5waXdvcmtmbG93cy5ob3N0LnYxLkxpc3RJbnRlcmFjdGlvbnNSZXF1ZXN0Gi0ucGl3b3JrZmxvd3MuaG9zdC52MS5MaXN0SW50ZXJhY3Rpb25zUmVzcG9uc2USbwoQQW5zd2VyQ2hlY2twb2ludBIsLnBpd29ya2Zsb3dzLmhvc3QudjEuQW5zd2VyQ2hlY2twb2ludFJlcXVlc3QaLS5waXdvcmtmbG93cy5ob3N0LnYxLkFuc3dlckNoZWNrcG9pbnRSZXNwb25zZRJjCgxTdWJtaXRSZXN1bHQSKC5waXdvcmtmbG93cy5ob3N0LnYxLlN1Ym1pdFJlc3VsdFJlcXVlc3QaKS5waXdvcmtmbG93cy5ob3N0LnYxLlN1Ym1pdFJlc3VsdFJlc3BvbnNlEmYKDVB1Ymxpc2hVcGRhdGUSKS5waXdvcmtmbG93cy5ob3N0LnYxLlB1Ymxpc2hVcGRhdGVSZXF1ZXN0GioucGl3b3JrZmxvd3MuaG9zdC52MS5QdWJsaXNoVXBkYXRlUmVzcG9uc2USaQoOQW5zd2VyRGVjaXNpb24SKi5waXdvcmtmbG93cy5ob3N0LnYxLkFuc3dlckRlY2lzaW9uUmVxdWVzdBorLnBpd29ya2Zsb3dzLmhvc3QudjEuQW5zd2VyRGVjaXNpb25SZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct, file_piworkflows_common_v1_command, file_piworkflows_common_v1_interaction]);
 
 /**
  * GetInteractionRequest names an interaction.
@@ -156,6 +156,14 @@ export type AnswerCheckpointRequest = Message<"piworkflows.host.v1.AnswerCheckpo
    * @generated from field: google.protobuf.Value answer = 3;
    */
   answer?: Value | undefined;
+
+  /**
+   * The caller's session; another than the run's is refused as WRONG_SESSION.
+   * Empty for a program that has none.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
 };
 
 /**
@@ -194,6 +202,227 @@ export const AnswerCheckpointResponseSchema: GenMessage<AnswerCheckpointResponse
   messageDesc(file_piworkflows_host_v1_interaction_service, 5);
 
 /**
+ * SubmitResultRequest proposes the result of one agent step.
+ *
+ * @generated from message piworkflows.host.v1.SubmitResultRequest
+ */
+export type SubmitResultRequest = Message<"piworkflows.host.v1.SubmitResultRequest"> & {
+  /**
+   * Who asks, and the idempotency key.
+   *
+   * @generated from field: piworkflows.common.v1.Command command = 1;
+   */
+  command?: Command | undefined;
+
+  /**
+   * The exact id of the interaction.
+   *
+   * @generated from field: string interaction_id = 2;
+   */
+  interactionId: string;
+
+  /**
+   * The result; absent means null. At most 8 MiB as JSON.
+   *
+   * @generated from field: google.protobuf.Value value = 3;
+   */
+  value?: Value | undefined;
+
+  /**
+   * The caller's session; another than the run's is refused as WRONG_SESSION.
+   * Empty for a program that has none.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message piworkflows.host.v1.SubmitResultRequest.
+ * Use `create(SubmitResultRequestSchema)` to create a new message.
+ */
+export const SubmitResultRequestSchema: GenMessage<SubmitResultRequest> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 6);
+
+/**
+ * SubmitResultResponse tells what became of the submission.
+ *
+ * @generated from message piworkflows.host.v1.SubmitResultResponse
+ */
+export type SubmitResultResponse = Message<"piworkflows.host.v1.SubmitResultResponse"> & {
+  /**
+   * The durable record of the submission itself.
+   *
+   * @generated from field: piworkflows.common.v1.Receipt receipt = 1;
+   */
+  receipt?: Receipt | undefined;
+
+  /**
+   * Id of the submission.
+   *
+   * @generated from field: string submission_id = 2;
+   */
+  submissionId: string;
+
+  /**
+   * True when the value is the step's result now.
+   *
+   * @generated from field: bool accepted = 3;
+   */
+  accepted: boolean;
+
+  /**
+   * Otherwise: why not, in the author's words; the request is open still
+   * unless the interaction says something else.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+
+  /**
+   * The interaction afterwards.
+   *
+   * @generated from field: piworkflows.common.v1.Interaction interaction = 5;
+   */
+  interaction?: Interaction | undefined;
+};
+
+/**
+ * Describes the message piworkflows.host.v1.SubmitResultResponse.
+ * Use `create(SubmitResultResponseSchema)` to create a new message.
+ */
+export const SubmitResultResponseSchema: GenMessage<SubmitResultResponse> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 7);
+
+/**
+ * PublishUpdateRequest tells how a step is coming along.
+ *
+ * @generated from message piworkflows.host.v1.PublishUpdateRequest
+ */
+export type PublishUpdateRequest = Message<"piworkflows.host.v1.PublishUpdateRequest"> & {
+  /**
+   * The exact id of the open interaction.
+   *
+   * @generated from field: string interaction_id = 1;
+   */
+  interactionId: string;
+
+  /**
+   * What is going on; cut at 4 KiB.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * The caller's session; another than the run's is refused as WRONG_SESSION.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message piworkflows.host.v1.PublishUpdateRequest.
+ * Use `create(PublishUpdateRequestSchema)` to create a new message.
+ */
+export const PublishUpdateRequestSchema: GenMessage<PublishUpdateRequest> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 8);
+
+/**
+ * PublishUpdateResponse confirms that the update is shown.
+ *
+ * @generated from message piworkflows.host.v1.PublishUpdateResponse
+ */
+export type PublishUpdateResponse = Message<"piworkflows.host.v1.PublishUpdateResponse"> & {
+};
+
+/**
+ * Describes the message piworkflows.host.v1.PublishUpdateResponse.
+ * Use `create(PublishUpdateResponseSchema)` to create a new message.
+ */
+export const PublishUpdateResponseSchema: GenMessage<PublishUpdateResponse> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 9);
+
+/**
+ * AnswerDecisionRequest answers one human decision.
+ *
+ * @generated from message piworkflows.host.v1.AnswerDecisionRequest
+ */
+export type AnswerDecisionRequest = Message<"piworkflows.host.v1.AnswerDecisionRequest"> & {
+  /**
+   * Who asks, and the idempotency key.
+   *
+   * @generated from field: piworkflows.common.v1.Command command = 1;
+   */
+  command?: Command | undefined;
+
+  /**
+   * Id of the interaction or a unique end or beginning of it.
+   *
+   * @generated from field: string interaction_id = 2;
+   */
+  interactionId: string;
+
+  /**
+   * Id of the choice.
+   *
+   * @generated from field: string choice = 3;
+   */
+  choice: string;
+
+  /**
+   * The text that the choice asks for; empty where it asks for none.
+   *
+   * @generated from field: string text = 4;
+   */
+  text: string;
+
+  /**
+   * What only a person's surface knows: the capability of an attached session,
+   * or the one that the host leaves for terminals in its state folder.
+   *
+   * @generated from field: string capability = 5;
+   */
+  capability: string;
+};
+
+/**
+ * Describes the message piworkflows.host.v1.AnswerDecisionRequest.
+ * Use `create(AnswerDecisionRequestSchema)` to create a new message.
+ */
+export const AnswerDecisionRequestSchema: GenMessage<AnswerDecisionRequest> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 10);
+
+/**
+ * AnswerDecisionResponse confirms the decision.
+ *
+ * @generated from message piworkflows.host.v1.AnswerDecisionResponse
+ */
+export type AnswerDecisionResponse = Message<"piworkflows.host.v1.AnswerDecisionResponse"> & {
+  /**
+   * The durable answer.
+   *
+   * @generated from field: piworkflows.common.v1.Receipt receipt = 1;
+   */
+  receipt?: Receipt | undefined;
+
+  /**
+   * The interaction afterwards.
+   *
+   * @generated from field: piworkflows.common.v1.Interaction interaction = 2;
+   */
+  interaction?: Interaction | undefined;
+};
+
+/**
+ * Describes the message piworkflows.host.v1.AnswerDecisionResponse.
+ * Use `create(AnswerDecisionResponseSchema)` to create a new message.
+ */
+export const AnswerDecisionResponseSchema: GenMessage<AnswerDecisionResponse> = /*@__PURE__*/
+  messageDesc(file_piworkflows_host_v1_interaction_service, 11);
+
+/**
  * InteractionService shows and answers durable requests. Interaction ids may
  * be given by a unique end or beginning of at least four characters.
  *
@@ -230,6 +459,39 @@ export const InteractionService: GenService<{
     methodKind: "unary";
     input: typeof AnswerCheckpointRequestSchema;
     output: typeof AnswerCheckpointResponseSchema;
+  },
+  /**
+   * SubmitResult proposes the result of an agent step and answers when a worker
+   * has validated it. A rejected one leaves the request open. Whoever lost the
+   * connection repeats the call with its key and gets the same answer.
+   *
+   * @generated from rpc piworkflows.host.v1.InteractionService.SubmitResult
+   */
+  submitResult: {
+    methodKind: "unary";
+    input: typeof SubmitResultRequestSchema;
+    output: typeof SubmitResultResponseSchema;
+  },
+  /**
+   * PublishUpdate tells how an open step is coming along; the newest counts.
+   *
+   * @generated from rpc piworkflows.host.v1.InteractionService.PublishUpdate
+   */
+  publishUpdate: {
+    methodKind: "unary";
+    input: typeof PublishUpdateRequestSchema;
+    output: typeof PublishUpdateResponseSchema;
+  },
+  /**
+   * AnswerDecision answers a human decision. It needs a capability that only a
+   * person's surfaces hold; without it the call is refused as HUMAN_ONLY.
+   *
+   * @generated from rpc piworkflows.host.v1.InteractionService.AnswerDecision
+   */
+  answerDecision: {
+    methodKind: "unary";
+    input: typeof AnswerDecisionRequestSchema;
+    output: typeof AnswerDecisionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_piworkflows_host_v1_interaction_service, 0);

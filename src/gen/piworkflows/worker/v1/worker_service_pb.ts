@@ -2,8 +2,8 @@
 // @generated from file piworkflows/worker/v1/worker_service.proto (package piworkflows.worker.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Failure } from "../../common/v1/attempt_pb.ts";
 import { file_piworkflows_common_v1_attempt } from "../../common/v1/attempt_pb.ts";
 import type { Claim } from "../../common/v1/claim_pb.ts";
@@ -18,13 +18,15 @@ import type { Ack, EffectGrant, Lost, Refused, Stop } from "./answers_pb.ts";
 import { file_piworkflows_worker_v1_answers } from "./answers_pb.ts";
 import type { Begin, Bootstrap, Preload, Resolve, StateValue } from "./bootstrap_pb.ts";
 import { file_piworkflows_worker_v1_bootstrap } from "./bootstrap_pb.ts";
-import type { Message, UnknownEnum } from "@bufbuild/protobuf";
+import type { AttemptOutcome, AttemptResult, OpenInteraction, OpenTimer, SubmissionRejected } from "./endings_pb.ts";
+import { file_piworkflows_worker_v1_endings } from "./endings_pb.ts";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file piworkflows/worker/v1/worker_service.proto.
  */
 export const file_piworkflows_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSKyBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIrwBCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0ivwEKCkxvYWRGYWlsZWQSLQoGcmVhc29uGAEgASgOMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEjAKCHByb2JsZW1zGAMgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SDQoFZmlsZXMYBCADKAkSMAoId2FybmluZ3MYBSADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSILCglQcmVsb2FkZWQiYwoFUmVhZHkSMgoLbmV3X3NvdXJjZXMYASADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlEhcKCnRpbWVvdXRfbXMYAiABKARIAIgBAUINCgtfdGltZW91dF9tcyLRAQoNQXR0ZW1wdFJlc3VsdBI2CgdvdXRjb21lGAEgASgOMiUucGl3b3JrZmxvd3Mud29ya2VyLnYxLkF0dGVtcHRPdXRjb21lEhMKC291dHB1dF9qc29uGAIgASgMEi0KBWVycm9yGAMgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkZhaWx1cmUSOQoGZWZmZWN0GAQgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdE91dGNvbWVIAIgBAUIJCgdfZWZmZWN0IoABCg1FZmZlY3RPdXRjb21lEhEKCWVmZmVjdF9pZBgBIAEoCRI2CgRraW5kGAIgASgOMigucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdE91dGNvbWVLaW5kEhQKDHJlY2VpcHRfanNvbhgDIAEoDBIOCgZkZXRhaWwYBCABKAkiTwoITmV4dFN0ZXASDAoEbm9kZRgBIAEoCRINCgVyZXRyeRgCIAEoCBIXCgp0aW1lb3V0X21zGAMgASgESACIAQFCDQoLX3RpbWVvdXRfbXMihAEKBlJ1bkVuZBI2CgdvdXRjb21lGAEgASgOMiUucGl3b3JrZmxvd3Mud29ya2VyLnYxLkF0dGVtcHRPdXRjb21lEhMKC3Jlc3VsdF9qc29uGAIgASgMEi0KBWVycm9yGAMgASgLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLkZhaWx1cmUi7AEKB0FkdmFuY2USOQoGcmVzdWx0GAEgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkF0dGVtcHRSZXN1bHRIAYgBARIvCgRuZXh0GAIgASgLMh8ucGl3b3JrZmxvd3Mud29ya2VyLnYxLk5leHRTdGVwSAASLAoDZW5kGAMgASgLMh0ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJ1bkVuZEgAEjIKC25ld19zb3VyY2VzGAQgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZUIICgZmb2xsb3dCCQoHX3Jlc3VsdCKpAQoPT3BlbkludGVyYWN0aW9uEg8KB3N1bW1hcnkYASABKAkSFAoMcmVxdWVzdF9qc29uGAIgASgMEhMKC3NjaGVtYV9qc29uGAMgASgMEhcKCnRpbWVvdXRfbXMYBCABKARIAIgBARIyCgtuZXdfc291cmNlcxgFIAMoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VCDQoLX3RpbWVvdXRfbXMimAEKCU9wZW5UaW1lchIRCglkdWVfYXRfbXMYASABKAQSOQoGcmVzdWx0GAIgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkF0dGVtcHRSZXN1bHRIAIgBARIyCgtuZXdfc291cmNlcxgDIAMoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VCCQoHX3Jlc3VsdCJhCgtFZmZlY3RCZWdpbhILCgNrZXkYASABKAkSEwoLZmluZ2VycHJpbnQYAiABKAkSDAoEdHlwZRgDIAEoCRIOCgZwb2xpY3kYBCABKAkSEgoKb2JzZXJ2YWJsZRgFIAEoCCJDCg1FZmZlY3RQcm9jZXNzEhEKCWVmZmVjdF9pZBgBIAEoCRILCgNwaWQYAiABKA0SEgoKc3RhcnRfdGltZRgDIAEoCSI2CghQcm9ncmVzcxIMCgR0ZXh0GAEgASgJEgwKBG5vZGUYAiABKAkSDgoGY3B1X21zGAMgASgEIlsKB0V4aXRpbmcSDgoGcmVhc29uGAEgASgJEjQKB2ZhaWx1cmUYAiABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuRmFpbHVyZUgAiAEBQgoKCF9mYWlsdXJlIsoECgxXb3JrUmVzcG9uc2USEwoLaW5fcmVwbHlfdG8YASABKAQSMQoHcmVzb2x2ZRgKIAEoCzIeLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlSAASMQoHcHJlbG9hZBgLIAEoCzIeLnBpd29ya2Zsb3dzLndvcmtlci52MS5QcmVsb2FkSAASNQoJYm9vdHN0cmFwGAwgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLkJvb3RzdHJhcEgAEjIKBXN0YXRlGA0gASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN0YXRlVmFsdWVIABIvCgZzb3VyY2UYDiABKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlSAASLQoFYmVnaW4YDyABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuQmVnaW5IABIpCgNhY2sYECABKAsyGi5waXdvcmtmbG93cy53b3JrZXIudjEuQWNrSAASNAoGZWZmZWN0GBEgASgLMiIucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdEdyYW50SAASMQoHcmVmdXNlZBgSIAEoCzIeLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZWZ1c2VkSAASKwoEbG9zdBgTIAEoCzIbLnBpd29ya2Zsb3dzLndvcmtlci52MS5Mb3N0SAASKwoEc3RvcBgUIAEoCzIbLnBpd29ya2Zsb3dzLndvcmtlci52MS5TdG9wSABCBgoEYm9keSqhAQoOQXR0ZW1wdE91dGNvbWUSHwobQVRURU1QVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASFgoSQVRURU1QVF9PVVRDT01FX09LEAESGgoWQVRURU1QVF9PVVRDT01FX0ZBSUxFRBACEh0KGUFUVEVNUFRfT1VUQ09NRV9USU1FRF9PVVQQAxIbChdBVFRFTVBUX09VVENPTUVfVU5LTk9XThAEKpwBChFFZmZlY3RPdXRjb21lS2luZBIjCh9FRkZFQ1RfT1VUQ09NRV9LSU5EX1VOU1BFQ0lGSUVEEAASHwobRUZGRUNUX09VVENPTUVfS0lORF9BUFBMSUVEEAESIAocRUZGRUNUX09VVENPTUVfS0lORF9SRUpFQ1RFRBACEh8KG0VGRkVDVF9PVVRDT01FX0tJTkRfVU5LTk9XThADMmQKDVdvcmtlclNlcnZpY2USUwoEV29yaxIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVxdWVzdBojLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABYgZwcm90bzM", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_answers, file_piworkflows_worker_v1_bootstrap]);
+  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSLxBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAEj0KCHJlamVjdGVkGBYgASgLMikucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN1Ym1pc3Npb25SZWplY3RlZEgAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIrwBCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0ivwEKCkxvYWRGYWlsZWQSLQoGcmVhc29uGAEgASgOMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEjAKCHByb2JsZW1zGAMgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SDQoFZmlsZXMYBCADKAkSMAoId2FybmluZ3MYBSADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSILCglQcmVsb2FkZWQiYwoFUmVhZHkSMgoLbmV3X3NvdXJjZXMYASADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlEhcKCnRpbWVvdXRfbXMYAiABKARIAIgBAUINCgtfdGltZW91dF9tcyJPCghOZXh0U3RlcBIMCgRub2RlGAEgASgJEg0KBXJldHJ5GAIgASgIEhcKCnRpbWVvdXRfbXMYAyABKARIAIgBAUINCgtfdGltZW91dF9tcyKEAQoGUnVuRW5kEjYKB291dGNvbWUYASABKA4yJS5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdE91dGNvbWUSEwoLcmVzdWx0X2pzb24YAiABKAwSLQoFZXJyb3IYAyABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuRmFpbHVyZSLsAQoHQWR2YW5jZRI5CgZyZXN1bHQYASABKAsyJC5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdFJlc3VsdEgBiAEBEi8KBG5leHQYAiABKAsyHy5waXdvcmtmbG93cy53b3JrZXIudjEuTmV4dFN0ZXBIABIsCgNlbmQYAyABKAsyHS5waXdvcmtmbG93cy53b3JrZXIudjEuUnVuRW5kSAASMgoLbmV3X3NvdXJjZXMYBCADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQggKBmZvbGxvd0IJCgdfcmVzdWx0ImEKC0VmZmVjdEJlZ2luEgsKA2tleRgBIAEoCRITCgtmaW5nZXJwcmludBgCIAEoCRIMCgR0eXBlGAMgASgJEg4KBnBvbGljeRgEIAEoCRISCgpvYnNlcnZhYmxlGAUgASgIIkMKDUVmZmVjdFByb2Nlc3MSEQoJZWZmZWN0X2lkGAEgASgJEgsKA3BpZBgCIAEoDRISCgpzdGFydF90aW1lGAMgASgJIjYKCFByb2dyZXNzEgwKBHRleHQYASABKAkSDAoEbm9kZRgCIAEoCRIOCgZjcHVfbXMYAyABKAQiWwoHRXhpdGluZxIOCgZyZWFzb24YASABKAkSNAoHZmFpbHVyZRgCIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlSACIAQFCCgoIX2ZhaWx1cmUiygQKDFdvcmtSZXNwb25zZRITCgtpbl9yZXBseV90bxgBIAEoBBIxCgdyZXNvbHZlGAogASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlc29sdmVIABIxCgdwcmVsb2FkGAsgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlByZWxvYWRIABI1Cglib290c3RyYXAYDCABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuQm9vdHN0cmFwSAASMgoFc3RhdGUYDSABKAsyIS5waXdvcmtmbG93cy53b3JrZXIudjEuU3RhdGVWYWx1ZUgAEi8KBnNvdXJjZRgOIAEoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VIABItCgViZWdpbhgPIAEoCzIcLnBpd29ya2Zsb3dzLndvcmtlci52MS5CZWdpbkgAEikKA2FjaxgQIAEoCzIaLnBpd29ya2Zsb3dzLndvcmtlci52MS5BY2tIABI0CgZlZmZlY3QYESABKAsyIi5waXdvcmtmbG93cy53b3JrZXIudjEuRWZmZWN0R3JhbnRIABIxCgdyZWZ1c2VkGBIgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlZnVzZWRIABIrCgRsb3N0GBMgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvc3RIABIrCgRzdG9wGBQgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN0b3BIAEIGCgRib2R5MmQKDVdvcmtlclNlcnZpY2USUwoEV29yaxIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVxdWVzdBojLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABYgZwcm90bzM", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_answers, file_piworkflows_worker_v1_bootstrap, file_piworkflows_worker_v1_endings]);
 
 /**
  * WorkRequest is one frame from a worker. Frames are numbered; those that ask
@@ -169,6 +171,14 @@ export type WorkRequest = Message<"piworkflows.worker.v1.WorkRequest"> & {
      */
     value: Exiting;
     case: "exiting";
+  } | {
+    /**
+     * The submission was refused by the author's code.
+     *
+     * @generated from field: piworkflows.worker.v1.SubmissionRejected rejected = 22;
+     */
+    value: SubmissionRejected;
+    case: "rejected";
   } | { case: undefined; value?: undefined };
 };
 
@@ -349,90 +359,6 @@ export const ReadySchema: GenMessage<Ready> = /*@__PURE__*/
   messageDesc(file_piworkflows_worker_v1_worker_service, 5);
 
 /**
- * AttemptResult is the end of an attempt.
- *
- * @generated from message piworkflows.worker.v1.AttemptResult
- */
-export type AttemptResult = Message<"piworkflows.worker.v1.AttemptResult"> & {
-  /**
-   * How it ended.
-   *
-   * @generated from field: piworkflows.worker.v1.AttemptOutcome outcome = 1;
-   */
-  outcome: AttemptOutcome;
-
-  /**
-   * With OK: the output as JSON text.
-   *
-   * @generated from field: bytes output_json = 2;
-   */
-  outputJson: Uint8Array;
-
-  /**
-   * Otherwise: the error.
-   *
-   * @generated from field: piworkflows.common.v1.Failure error = 3;
-   */
-  error?: Failure | undefined;
-
-  /**
-   * What became of the attempt's effect; absent without one.
-   *
-   * @generated from field: optional piworkflows.worker.v1.EffectOutcome effect = 4;
-   */
-  effect?: EffectOutcome | undefined;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.AttemptResult.
- * Use `create(AttemptResultSchema)` to create a new message.
- */
-export const AttemptResultSchema: GenMessage<AttemptResult> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 6);
-
-/**
- * EffectOutcome is what became of an effect.
- *
- * @generated from message piworkflows.worker.v1.EffectOutcome
- */
-export type EffectOutcome = Message<"piworkflows.worker.v1.EffectOutcome"> & {
-  /**
-   * Id of the effect.
-   *
-   * @generated from field: string effect_id = 1;
-   */
-  effectId: string;
-
-  /**
-   * Outcome of the effect.
-   *
-   * @generated from field: piworkflows.worker.v1.EffectOutcomeKind kind = 2;
-   */
-  kind: EffectOutcomeKind;
-
-  /**
-   * With APPLIED: the receipt as JSON text.
-   *
-   * @generated from field: bytes receipt_json = 3;
-   */
-  receiptJson: Uint8Array;
-
-  /**
-   * Otherwise: why.
-   *
-   * @generated from field: string detail = 4;
-   */
-  detail: string;
-};
-
-/**
- * Describes the message piworkflows.worker.v1.EffectOutcome.
- * Use `create(EffectOutcomeSchema)` to create a new message.
- */
-export const EffectOutcomeSchema: GenMessage<EffectOutcome> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 7);
-
-/**
  * NextStep is the attempt that follows.
  *
  * @generated from message piworkflows.worker.v1.NextStep
@@ -465,7 +391,7 @@ export type NextStep = Message<"piworkflows.worker.v1.NextStep"> & {
  * Use `create(NextStepSchema)` to create a new message.
  */
 export const NextStepSchema: GenMessage<NextStep> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 8);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 6);
 
 /**
  * RunEnd is the end of the run.
@@ -500,7 +426,7 @@ export type RunEnd = Message<"piworkflows.worker.v1.RunEnd"> & {
  * Use `create(RunEndSchema)` to create a new message.
  */
 export const RunEndSchema: GenMessage<RunEnd> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 9);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 7);
 
 /**
  * Advance is one boundary. The host applies it whole or not at all.
@@ -552,91 +478,7 @@ export type Advance = Message<"piworkflows.worker.v1.Advance"> & {
  * Use `create(AdvanceSchema)` to create a new message.
  */
 export const AdvanceSchema: GenMessage<Advance> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 10);
-
-/**
- * OpenInteraction parks the run until somebody answers.
- *
- * @generated from message piworkflows.worker.v1.OpenInteraction
- */
-export type OpenInteraction = Message<"piworkflows.worker.v1.OpenInteraction"> & {
-  /**
-   * One line that says what is asked.
-   *
-   * @generated from field: string summary = 1;
-   */
-  summary: string;
-
-  /**
-   * The request the author built, as JSON text.
-   *
-   * @generated from field: bytes request_json = 2;
-   */
-  requestJson: Uint8Array;
-
-  /**
-   * JSON Schema of the answer as JSON text; empty when anything goes.
-   *
-   * @generated from field: bytes schema_json = 3;
-   */
-  schemaJson: Uint8Array;
-
-  /**
-   * Milliseconds until it expires; absent means never.
-   *
-   * @generated from field: optional uint64 timeout_ms = 4;
-   */
-  timeoutMs?: bigint | undefined;
-
-  /**
-   * Sources loaded since the last boundary.
-   *
-   * @generated from field: repeated piworkflows.common.v1.Source new_sources = 5;
-   */
-  newSources: Source[];
-};
-
-/**
- * Describes the message piworkflows.worker.v1.OpenInteraction.
- * Use `create(OpenInteractionSchema)` to create a new message.
- */
-export const OpenInteractionSchema: GenMessage<OpenInteraction> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 11);
-
-/**
- * OpenTimer parks the run until a time.
- *
- * @generated from message piworkflows.worker.v1.OpenTimer
- */
-export type OpenTimer = Message<"piworkflows.worker.v1.OpenTimer"> & {
-  /**
-   * When it fires, in milliseconds since 1970.
-   *
-   * @generated from field: uint64 due_at_ms = 1;
-   */
-  dueAtMs: bigint;
-
-  /**
-   * Present for a back-off: how the attempt ended. Absent for a wait node.
-   *
-   * @generated from field: optional piworkflows.worker.v1.AttemptResult result = 2;
-   */
-  result?: AttemptResult | undefined;
-
-  /**
-   * Sources loaded since the last boundary.
-   *
-   * @generated from field: repeated piworkflows.common.v1.Source new_sources = 3;
-   */
-  newSources: Source[];
-};
-
-/**
- * Describes the message piworkflows.worker.v1.OpenTimer.
- * Use `create(OpenTimerSchema)` to create a new message.
- */
-export const OpenTimerSchema: GenMessage<OpenTimer> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 12);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 8);
 
 /**
  * EffectBegin asks for the right to act.
@@ -686,7 +528,7 @@ export type EffectBegin = Message<"piworkflows.worker.v1.EffectBegin"> & {
  * Use `create(EffectBeginSchema)` to create a new message.
  */
 export const EffectBeginSchema: GenMessage<EffectBegin> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 13);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 9);
 
 /**
  * EffectProcess names the process that applies an effect.
@@ -721,7 +563,7 @@ export type EffectProcess = Message<"piworkflows.worker.v1.EffectProcess"> & {
  * Use `create(EffectProcessSchema)` to create a new message.
  */
 export const EffectProcessSchema: GenMessage<EffectProcess> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 14);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 10);
 
 /**
  * Progress tells what a worker is doing.
@@ -756,7 +598,7 @@ export type Progress = Message<"piworkflows.worker.v1.Progress"> & {
  * Use `create(ProgressSchema)` to create a new message.
  */
 export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 15);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 11);
 
 /**
  * Exiting says goodbye.
@@ -785,7 +627,7 @@ export type Exiting = Message<"piworkflows.worker.v1.Exiting"> & {
  * Use `create(ExitingSchema)` to create a new message.
  */
 export const ExitingSchema: GenMessage<Exiting> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 16);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 12);
 
 /**
  * WorkResponse is one frame from the host.
@@ -901,110 +743,7 @@ export type WorkResponse = Message<"piworkflows.worker.v1.WorkResponse"> & {
  * Use `create(WorkResponseSchema)` to create a new message.
  */
 export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 17);
-
-/**
- * AttemptOutcome is how an attempt ended.
- *
- * @generated from enum piworkflows.worker.v1.AttemptOutcome
- */
-export const AttemptOutcome = {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: ATTEMPT_OUTCOME_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * With an output.
-   *
-   * @generated from enum value: ATTEMPT_OUTCOME_OK = 1;
-   */
-  OK: 1,
-
-  /**
-   * With an error.
-   *
-   * @generated from enum value: ATTEMPT_OUTCOME_FAILED = 2;
-   */
-  FAILED: 2,
-
-  /**
-   * Its deadline passed.
-   *
-   * @generated from enum value: ATTEMPT_OUTCOME_TIMED_OUT = 3;
-   */
-  TIMED_OUT: 3,
-
-  /**
-   * Nobody knows what became of its effect.
-   *
-   * @generated from enum value: ATTEMPT_OUTCOME_UNKNOWN = 4;
-   */
-  UNKNOWN: 4,
-} as const;
-
-/**
- * AttemptOutcome is how an attempt ended.
- *
- * @generated from enum piworkflows.worker.v1.AttemptOutcome
- */
-export type AttemptOutcome = (typeof AttemptOutcome)[keyof typeof AttemptOutcome] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.worker.v1.AttemptOutcome.
- */
-export const AttemptOutcomeSchema: GenEnum<AttemptOutcome> = /*@__PURE__*/
-  enumDesc(file_piworkflows_worker_v1_worker_service, 0);
-
-/**
- * EffectOutcomeKind is how the application of an effect ended.
- *
- * @generated from enum piworkflows.worker.v1.EffectOutcomeKind
- */
-export const EffectOutcomeKind = {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: EFFECT_OUTCOME_KIND_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * It happened.
-   *
-   * @generated from enum value: EFFECT_OUTCOME_KIND_APPLIED = 1;
-   */
-  APPLIED: 1,
-
-  /**
-   * The author's code said that it did not happen.
-   *
-   * @generated from enum value: EFFECT_OUTCOME_KIND_REJECTED = 2;
-   */
-  REJECTED: 2,
-
-  /**
-   * Nobody knows.
-   *
-   * @generated from enum value: EFFECT_OUTCOME_KIND_UNKNOWN = 3;
-   */
-  UNKNOWN: 3,
-} as const;
-
-/**
- * EffectOutcomeKind is how the application of an effect ended.
- *
- * @generated from enum piworkflows.worker.v1.EffectOutcomeKind
- */
-export type EffectOutcomeKind = (typeof EffectOutcomeKind)[keyof typeof EffectOutcomeKind] | UnknownEnum;
-
-/**
- * Describes the enum piworkflows.worker.v1.EffectOutcomeKind.
- */
-export const EffectOutcomeKindSchema: GenEnum<EffectOutcomeKind> = /*@__PURE__*/
-  enumDesc(file_piworkflows_worker_v1_worker_service, 1);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 13);
 
 /**
  * WorkerService is for the host's own children. The secret from the launch
