@@ -22,6 +22,15 @@ const MACHINE = [
   /\bset(?:Timeout|Interval)\b[^}]*\}from"node:timers/,
 ];
 
+// Files of these projects share a process: a module that one has loaded stays for the next.
+test.each(["unit", "integration", "architecture"])("no %s test replaces a module", (project) => {
+  const replaces = /\bvi\.(?:do)?[mM]ock\(|\bvi\.resetModules\(/;
+  const found = sourceFiles(`test/${project}`)
+    .filter(({ path, text }) => replaces.test(text) && path !== "test/architecture/places.test.ts")
+    .map(({ path }) => path);
+  expect(found).toEqual([]);
+});
+
 describe("time, randomness and environment", () => {
   test("are read in src/platform alone", () => {
     const found = sourceFiles("src")

@@ -4,9 +4,11 @@
  * its environment, once the file has ended was left by that file. A process
  * that has been told to end gets a moment to do so.
  */
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, vi } from "vitest";
+import { finishFile } from "./file-end.ts";
+import { newTestFolder } from "./memory-folder.ts";
 
 const END_GRACE_MS = 3000; // a host's orderly stop, on a busy machine
 const POLL_MS = 20;
@@ -16,12 +18,12 @@ interface Process {
   readonly command: string;
 }
 
-// Short on purpose: socket paths below it must stay under 108 bytes.
-const folder = mkdtempSync("/tmp/pw-");
+const folder = newTestFolder(process.env["TEST_FOLDERS"]);
 process.env["TMPDIR"] = folder;
 
 afterAll(async () => {
   vi.useRealTimers();
+  await finishFile();
   const left = await processesLeft();
   for (const { pid } of left) kill(pid);
   try {

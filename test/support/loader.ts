@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import type {
   LoadProblem,
   RecordedSource,
@@ -15,6 +15,7 @@ import type {
 import type { ErrorDescription } from "../../src/workflow/describe-error.ts";
 import type { Graph } from "../../src/workflow/graph.ts";
 import type { LoadRequest } from "../fixtures/children/loads-definitions.ts";
+import { onFileFinished } from "./file-end.ts";
 
 export interface LoadReply {
   readonly problems: readonly LoadProblem[];
@@ -40,8 +41,6 @@ interface Loader {
 
 let child: Loader | undefined;
 
-afterAll(endLoader);
-
 /** Ends the loading process; the next request gets a new one, as the next run gets a new worker. */
 export async function endLoader(): Promise<void> {
   if (child === undefined) return;
@@ -62,6 +61,7 @@ export async function load(request: LoadRequest): Promise<LoadReply> {
 
 function startLoader(): Loader {
   const started = spawn(process.execPath, [CHILD], { stdio: ["pipe", "pipe", "inherit"] });
+  onFileFinished(endLoader);
   const lines = createInterface({ input: started.stdout });
   return { process: started, replies: lines[Symbol.asyncIterator]() };
 }

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { HostContext } from "../../src/host/context.ts";
 import type { Store, StoreOptions } from "../../src/host/store/store.ts";
 import { openStore } from "../../src/host/store/store.ts";
+import { newId } from "../../src/platform/ids.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { memoryLog } from "./memory-log.ts";
 import type { LogLine } from "./memory-log.ts";
@@ -30,9 +31,12 @@ export type TestStoreOptions = Partial<Omit<StoreOptions, "clock">> & {
   readonly clock?: FakeClock;
 };
 
-/** A real store in a folder of its own, closed and removed when the test has ended. */
+/**
+ * A real store in a folder of its own, closed and removed when the test has ended. Without a path
+ * the database is a copy: making its tables takes longer than most tests.
+ */
 export function openTestStore(options: TestStoreOptions = {}): TestStore {
-  const path = options.path ?? join(temporaryFolder(), "host.db");
+  const path = options.path ?? newDatabase();
   const clock = options.clock ?? new FakeClock();
   const { log, lines } = memoryLog();
   const fatal: unknown[] = [];
@@ -47,6 +51,44 @@ export function openTestStore(options: TestStoreOptions = {}): TestStore {
   });
   onTestFinished(() => store.close());
   return { store, path, clock, lines, fatal };
+}
+
+interface Template {
+  readonly bytes: Buffer;
+  readonly storeId: string;
+}
+
+let template: Template | undefined;
+
+/** A database as it is when just made, with an identity of its own. */
+export function newDatabase(): string {
+  template ??= makeTemplate();
+  const path = join(temporaryFolder(), "host.db");
+  const bytes = Buffer.from(template.bytes);
+  const id = newId("str");
+  for (let at = -1; (at = bytes.indexOf(template.storeId, at + 1)) >= 0;) bytes.write(id, at);
+  writeFileSync(path, bytes, { mode: 0o600 });
+  return path;
+}
+
+/** Once per test file: a closed database is one file, whatever its tables are. */
+function makeTemplate(): Template {
+  const folder = mkdtempSync(join(tmpdir(), "template-"));
+  try {
+    const path = join(folder, "host.db");
+    const store = openStore({
+      path,
+      clock: new FakeClock(),
+      log: memoryLog().log,
+      onFatal: () => undefined,
+      synchronous: "NORMAL",
+    });
+    const { storeId } = store;
+    store.close();
+    return { bytes: readFileSync(path), storeId };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export interface TestHost extends TestStore {

@@ -143,7 +143,8 @@ describe("a command that cannot be started", () => {
   });
 });
 
-describe("a command that does not end", () => {
+// Most of it is waiting, which can be done side by side.
+describe.concurrent("a command that does not end", () => {
   test("is ended when its time is over", async () => {
     const result = await sh("echo begun; sleep 300", {}, { timeoutMs: 300 });
     expect(result).toMatchObject({ stdout: "begun\n", signal: "SIGTERM", ended: "timed_out" });
@@ -184,7 +185,7 @@ describe("a command that does not end", () => {
   });
 });
 
-describe("a command that leaves somebody behind", () => {
+describe.concurrent("a command that leaves somebody behind", () => {
   test("ends when it exits, and what it left is ended with it", async () => {
     const started = performance.now();
     const result = await sh("sleep 300 & echo $!");

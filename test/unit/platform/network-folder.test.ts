@@ -1,17 +1,11 @@
 // A database in WAL mode on a network file system is a damaged database before long.
-import type * as fs from "node:fs";
-import { mkdtempSync, rmSync } from "node:fs";
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import type { StatsFs } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { prepareStateFolder, statePaths } from "../../../src/platform/state-folder.ts";
-
-const kinds = vi.hoisted(() => ({ type: 0 }));
-
-vi.mock("node:fs", async (original) => {
-  const real = await original<typeof fs>();
-  return { ...real, statfsSync: () => kinds };
-});
 
 test.each([
   ["NFS", 0x6969],
@@ -20,7 +14,7 @@ test.each([
   ["CIFS", 0xff534d42 | 0],
   ["9P", 0x01021997],
 ])("a state folder on %s is refused, and a local disk is asked for", (name, type) => {
-  kinds.type = type;
+  mountAs(type);
   const paths = newPaths();
   expect(() => prepareStateFolder(paths)).toThrow(
     `${paths.folder} is on a network file system (${name}); set PI_WORKFLOWS_HOME to a folder on a local disk`,
@@ -28,9 +22,19 @@ test.each([
 });
 
 test("a state folder on a local disk is taken", () => {
-  kinds.type = 0xef53;
+  mountAs(0xef53);
   expect(() => prepareStateFolder(newPaths())).not.toThrow();
 });
+
+/** Every folder lies on a file system of this kind until the test has ended. */
+function mountAs(type: number): void {
+  const statfs = vi.spyOn(fs, "statfsSync").mockReturnValue({ type } as StatsFs);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    statfs.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
 
 function newPaths(): ReturnType<typeof statePaths> {
   const folder = mkdtempSync(join(tmpdir(), "n-"));
