@@ -62,8 +62,14 @@ export default defineConfig({
         timeoutMs: seconds(120),
         globalSetup: [BUILD, PACK],
       }),
-      project("bench", {
+      project("pi", {
         order: 3,
+        folders: "disk",
+        timeoutMs: seconds(120),
+        globalSetup: [BUILD],
+      }),
+      project("bench", {
+        order: 4,
         folders: "disk",
         timeoutMs: seconds(600),
         globalSetup: [SUMMARY, BUILD],
