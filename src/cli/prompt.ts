@@ -1,6 +1,7 @@
 /** Asking the person at the terminal. Callers make sure that there is one. */
 import { createInterface } from "node:readline";
-import type { JsonValue } from "@bufbuild/protobuf";
+
+export { answerOf, choicesOf } from "../client/answer-choices.ts";
 
 /** The line that was typed; absent when the person left with Ctrl-C or Ctrl-D. */
 export async function ask(question: string): Promise<string | undefined> {
@@ -19,61 +20,4 @@ export async function ask(question: string): Promise<string | undefined> {
 export async function confirm(question: string): Promise<boolean> {
   const answer = await ask(`${question} [y/N] `);
   return answer !== undefined && /^y(?:es)?$/i.test(answer.trim());
-}
-
-export interface Choice {
-  /** How it is shown and typed. */
-  readonly label: string;
-  readonly value: JsonValue;
-  /** The number that may be typed for it; absent where numbers are answers themselves. */
-  readonly number?: number;
-}
-
-/** The plain values that a schema allows, when it allows nothing else. */
-export function choicesOf(schema: JsonValue): readonly Choice[] {
-  if (!isObject(schema)) return [];
-  const values = valuesOf(schema);
-  if (!values.every((value) => typeof value !== "object" || value === null)) return [];
-  const labels = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-  // "2" would mean the second choice and the answer 2.
-  const isNumbered = labels.every((label) => label.trim() === "" || Number.isNaN(Number(label)));
-  return values.map((value, index) => ({
-    label: labels[index] ?? "",
-    value,
-    ...(isNumbered ? { number: index + 1 } : {}),
-  }));
-}
-
-function valuesOf(schema: { readonly [key: string]: JsonValue }): readonly JsonValue[] {
-  if (schema["type"] === "boolean" && !("enum" in schema)) return [true, false];
-  const listed = schema["enum"];
-  if (Array.isArray(listed)) return listed;
-  return constants(schema["oneOf"] ?? schema["anyOf"] ?? null);
-}
-
-/** What a typed line means as an answer: by number or name of a choice, as JSON, or as text. */
-export function answerOf(typed: string, schema: JsonValue): JsonValue {
-  const text = typed.trim();
-  const choices = choicesOf(schema);
-  const chosen =
-    choices.find(({ label }) => label === text) ??
-    choices.find(({ number }) => number === Number(text));
-  if (chosen !== undefined) return chosen.value;
-  if (isObject(schema) && schema["type"] === "string") return choices.length > 0 ? text : typed;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    // Not JSON, so it is meant as text; the host checks whether text will do.
-    return choices.length > 0 ? text : typed;
-  }
-}
-
-function constants(alternatives: JsonValue): readonly JsonValue[] {
-  if (!Array.isArray(alternatives)) return [];
-  const values = alternatives.map((one) => (isObject(one) ? one["const"] : undefined));
-  return values.every((value) => value !== undefined) ? values : [];
-}
-
-function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,15 +1,14 @@
 /** JSON values on their way between a command line and the wire. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fromJson, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
-import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Value } from "@bufbuild/protobuf/wkt";
+import { jsonValue, valueJson } from "../client/json-value.ts";
 import { UsageError } from "./arguments.ts";
 import { cut, safe } from "./text.ts";
 
-/** Three levels on the wire for each of the 500 that a value may have. */
-const DEPTH_MAX = 2_000;
+export { valueJson };
 
 /** The documented JSON shape of a message: protobuf's own, with every field present. */
 export function messageJson<Desc extends DescMessage>(
@@ -19,11 +18,6 @@ export function messageJson<Desc extends DescMessage>(
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
-/** What a user value holds; absent means null. */
-export function valueJson(value: Value | undefined): JsonValue {
-  return value === undefined || value.kind.case === undefined ? null : toJson(ValueSchema, value);
-}
-
 /** A user value from JSON text, `@FILE` or `-` for stdin. `name` is what the message calls it. */
 export function readValue(name: string, given: string, cwd: string): Value {
   return toValue(name, parseJson(name, readText(name, given, cwd)));
@@ -31,8 +25,7 @@ export function readValue(name: string, given: string, cwd: string): Value {
 
 export function toValue(name: string, json: JsonValue): Value {
   try {
-    refuseInfinite(json);
-    return fromJson(ValueSchema, json, { recursionLimit: DEPTH_MAX });
+    return jsonValue(json);
   } catch (error) {
     // Numbers beyond a double's range, and nesting that exhausts the stack.
     throw new UsageError(`${name} cannot be sent: ${(error as Error).message}`);
@@ -47,15 +40,6 @@ export function parseJson(name: string, text: string): JsonValue {
     const hint = text.trim() === "" ? "it is empty" : safe((error as Error).message);
     throw new UsageError(`${name} is not JSON: ${cut(hint, 200)}`);
   }
-}
-
-/** JSON text may hold 1e999, which becomes what JSON cannot hold. */
-function refuseInfinite(json: JsonValue): void {
-  if (typeof json === "number" && !Number.isFinite(json)) {
-    throw new RangeError("it holds a number that is too large");
-  }
-  if (typeof json !== "object" || json === null) return;
-  for (const member of Object.values(json)) refuseInfinite(member);
 }
 
 function readText(name: string, given: string, cwd: string): string {

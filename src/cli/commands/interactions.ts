@@ -1,4 +1,7 @@
-import { InteractionStatus } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
+import {
+  InteractionKind,
+  InteractionStatus,
+} from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import {
   GetInteractionResponseSchema,
@@ -12,7 +15,7 @@ import { tableOrRecords } from "../table.ts";
 import { fromNow, localTime, safe, word } from "../text.ts";
 import { messageJson, valueJson } from "../values.ts";
 import { answerLines, requestLines } from "../views/question.ts";
-import { indented, valueLines } from "../views/value-lines.ts";
+import { indented, valueLines } from "../../client/value-lines.ts";
 import { msOf } from "../views/words.ts";
 
 const LABEL_CHARS = 9;
@@ -70,8 +73,14 @@ function whole({ clock, out }: Cli, one: Interaction): readonly string[] {
     ...facts(one, clock.now()),
     ...section("Asked with", requestLines(one)),
     ...section("Answer", [...answerLines(one), ...indented(answer)]),
-    ...(pending ? ["", `pi-workflows answer ${one.interactionId}`] : []),
+    ...(pending ? ["", `pi-workflows ${verbFor(one.kind)} ${one.interactionId}`] : []),
   ];
+}
+
+/** The command that answers a request of this kind. */
+function verbFor(kind: InteractionKind): string {
+  if (kind === InteractionKind.HUMAN_DECISION) return "decide";
+  return kind === InteractionKind.AGENT ? "submit" : "answer";
 }
 
 function facts(one: Interaction, now: number): readonly string[] {
@@ -79,6 +88,7 @@ function facts(one: Interaction, now: number): readonly string[] {
   const until = expires === undefined ? "" : `${fromNow(expires, now)} (${localTime(expires)})`;
   const pairs: readonly (readonly [string, string])[] = [
     ["status", word(InteractionStatus, one.status)],
+    ["kind", word(InteractionKind, one.kind).replace("_", " ")],
     ["run", `${one.runId}  ${safe(one.runTitle)}`],
     ["node", safe(one.node)],
     ["asked", localTime(msOf(one.createdAt) ?? 0)],

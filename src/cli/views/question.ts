@@ -4,7 +4,7 @@ import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb
 import { choicesOf } from "../prompt.ts";
 import { safe } from "../text.ts";
 import { valueJson } from "../values.ts";
-import { indented, schemaLines, valueLines } from "./value-lines.ts";
+import { indented, schemaLines, valueLines } from "../../client/value-lines.ts";
 
 const INDENT = "  ";
 

@@ -4,6 +4,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { AttemptStatus } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
 import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
 import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
+import { InteractionKind } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import { BlockReason, RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Format } from "../output.ts";
@@ -64,8 +65,15 @@ export function needsSomebody(run: RunSummary): boolean {
   return (
     run.status === RunStatus.PAUSED ||
     run.status === RunStatus.BLOCKED ||
-    (run.status === RunStatus.WAITING && run.interactionId !== "")
+    (run.status === RunStatus.WAITING && asksPerson(run))
   );
+}
+
+/** True when the run waits for somebody and not for a model. */
+export function asksPerson({ interactionId, interactionKind }: RunSummary): boolean {
+  const asksModel =
+    interactionKind === InteractionKind.AGENT || interactionKind === InteractionKind.REPLY;
+  return interactionId !== "" && !asksModel;
 }
 
 /** What to type so that a stopped run goes on; empty when it goes on by itself. */

@@ -6,7 +6,7 @@ import { answerOf, choicesOf } from "../../../src/cli/prompt.ts";
 import { toValue } from "../../../src/cli/values.ts";
 import { typingHint } from "../../../src/cli/views/question.ts";
 import { runLines } from "../../../src/cli/views/run-view.ts";
-import { valueLines } from "../../../src/cli/views/value-lines.ts";
+import { valueLines } from "../../../src/client/value-lines.ts";
 import { AttemptStatus } from "../../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { EffectStatus } from "../../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import {

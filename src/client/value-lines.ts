@@ -1,6 +1,6 @@
 /** A value as a person reads it: text as text, the rest in the shape of an outline. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import { safe, safeLines, shortJson } from "../text.ts";
+import { safe, safeLines, shortJson } from "../platform/text.ts";
 
 const INDENT = "  ";
 /** Below that a list or an object of plain values is read faster on one line. */
