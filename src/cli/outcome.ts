@@ -3,6 +3,7 @@ import { Reason } from "../gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../gen/piworkflows/common/v1/run_pb.ts";
 import { ExitCode } from "./exit-codes.ts";
+import { asksPerson } from "./views/words.ts";
 
 /** What a run says about itself to a script. A run that goes on by itself is no failure. */
 export function exitCodeOfRun(run: RunSummary): ExitCode {
@@ -18,7 +19,7 @@ export function exitCodeOfRun(run: RunSummary): ExitCode {
     case RunStatus.PAUSED:
       return ExitCode.runPaused;
     case RunStatus.WAITING:
-      return run.interactionId === "" ? ExitCode.success : ExitCode.runNeedsAnswer;
+      return asksPerson(run) ? ExitCode.runNeedsAnswer : ExitCode.success;
     default:
       return ExitCode.success;
   }

@@ -11,6 +11,7 @@ import type { Log } from "../platform/log.ts";
 import type { Settings } from "../platform/settings.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
 import { Activity } from "./activity.ts";
+import { Capabilities, publishPersonKey, withdrawPersonKey } from "./capabilities.ts";
 import type { HostContext } from "./context.ts";
 import { createGate } from "./gate.ts";
 import { effectService } from "./handlers/effect-service.ts";
@@ -107,6 +108,7 @@ class RunningHost implements Host {
   readonly #resolver: Resolver;
   readonly #server: SocketServer;
   readonly #streams = new StreamCount();
+  readonly #capabilities = new Capabilities();
   readonly #activity: Activity;
   readonly #startedAt: number;
   #housekeeping: Housekeeping | undefined;
@@ -164,6 +166,7 @@ class RunningHost implements Host {
     this.#housekeeping = this.#keepHouse();
     const { epoch, pid } = identity;
     log.info("host.started", { epoch, pid, version, socket: paths.socket, ...report });
+    publishPersonKey(paths.personKey, this.#capabilities.issue());
     this.#publish();
   }
 
@@ -180,7 +183,7 @@ class RunningHost implements Host {
 
   /** In reverse: takes nothing new, ends the work, then the calls, then the state. */
   async #end(now: boolean): Promise<void> {
-    const { clock, log } = this.#setup;
+    const { clock, log, paths } = this.#setup;
     const { instance, store } = this.#foundation;
     this.#resolver.stop();
     await this.#housekeeping?.stop();
@@ -198,6 +201,7 @@ class RunningHost implements Host {
       log.warn("host.end_unrecorded", { error });
     }
     store.close();
+    withdrawPersonKey(paths.personKey);
     log.info("host.stopped", { epoch: this.epoch });
     instance.release();
   }
@@ -222,6 +226,7 @@ class RunningHost implements Host {
       supervisor: this.#supervisor,
       resolver: createWorkflowResolver(this.#resolver, this.#scheduler),
       streams: this.#streams,
+      capabilities: this.#capabilities,
       control: this.#control(),
     };
   }

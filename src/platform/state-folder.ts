@@ -11,6 +11,8 @@ export interface StatePaths {
   readonly database: string;
   readonly lock: string;
   readonly hostFile: string;
+  /** The right to answer human decisions, for terminals. */
+  readonly personKey: string;
   readonly log: string;
   /** The socket; in the folder, or in a short runtime folder when that path would be too long. */
   readonly socket: string;
@@ -62,6 +64,7 @@ export function statePaths(env: Environment = process.env): StatePaths {
     database: join(folder, "host.db"),
     lock: join(folder, "host.lock"),
     hostFile: join(folder, "host.json"),
+    personKey: join(folder, "person.key"),
     log: join(folder, "host.log"),
     socket: socketPath(folder, env),
     cacheDir: join(folder, "cache"),

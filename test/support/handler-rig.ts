@@ -2,6 +2,7 @@
  * The services of a host over an in-memory transport: real handlers, operations
  * and store, and in place of processes what a test hands in.
  */
+import { Capabilities } from "../../src/host/capabilities.ts";
 import { create } from "@bufbuild/protobuf";
 import { ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import type { Client, Code } from "@connectrpc/connect";
@@ -174,6 +175,7 @@ function partsOf(rig: TestRig, { streams, resolver, workersDir, shutdowns }: Own
   return {
     host: rig.host,
     streams,
+    capabilities: new Capabilities(),
     resolver,
     live: { loopBlock: () => undefined, blockedRuns: () => [], outputTail: tailOf },
     supervisor: {

@@ -6,10 +6,11 @@ import { Outcome } from "../../gen/piworkflows/common/v1/command_pb.ts";
 import { askPerson } from "../answer-question.ts";
 import type { Asked } from "../answer-question.ts";
 import { readInteractions } from "../read-interactions.ts";
-import { NotFoundError, RefusedError, UsageError } from "../arguments.ts";
+import { RefusedError, UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
+import { findInteraction } from "../find-interaction.ts";
 import { safe } from "../text.ts";
 import { readValue, toValue } from "../values.ts";
 import type { Value } from "@bufbuild/protobuf/wkt";
@@ -42,11 +43,11 @@ export const command: Command = {
     const client = await cli.connect();
     const key = args.text("key");
     if (given === undefined) {
-      const interaction = await find(client, args.required(0));
+      const interaction = await findInteraction(client, args.required(0));
       const { interactionId } = interaction;
       return asked(cli, interaction, await askPerson(cli, client, { interactionId, key }));
     }
-    const interaction = await find(client, args.required(0), newest);
+    const interaction = await findInteraction(client, args.required(0), newest);
     const { interactionId } = interaction;
     const request = { command: newCommand(key), interactionId, answer: given };
     const response = await client.call(({ interactions }) =>
@@ -87,30 +88,6 @@ function asked(cli: Cli, interaction: Interaction, asking: Asked): ExitCode {
   }
   cli.out.note("nothing was answered");
   return ExitCode.runNeedsAnswer;
-}
-
-type OtherWay = (client: HostClient, runId: string) => Promise<string>;
-
-/**
- * The interaction of this id, or the one the run of this id waits with. `otherwise`
- * names one for a run that waits with none.
- */
-async function find(client: HostClient, id: string, otherwise?: OtherWay): Promise<Interaction> {
-  const interactionId = id.startsWith("run_") ? await ofRun(client, id, otherwise) : id;
-  const { interaction } = await client.call(({ interactions }) =>
-    interactions.getInteraction({ interactionId }),
-  );
-  if (interaction === undefined) throw new NotFoundError(`there is no question ${interactionId}`);
-  return interaction;
-}
-
-async function ofRun(client: HostClient, id: string, otherwise?: OtherWay): Promise<string> {
-  const { run } = await client.call(({ runs }) => runs.getRun({ runId: id }));
-  const { runId = id, interactionId = "" } = run?.summary ?? {};
-  if (interactionId !== "") return interactionId;
-  const other = otherwise === undefined ? "" : await otherwise(client, runId);
-  if (other === "") throw new RefusedError(`${runId} waits for no answer`);
-  return other;
 }
 
 /** A repeated answer finds its question closed; the host then tells whether it is the same. */

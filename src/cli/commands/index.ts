@@ -59,6 +59,16 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "Answer a question of a run",
     load: () => import("./answer.ts"),
   },
+  decide: {
+    group: "Answering",
+    summary: "Decide what only a person may decide",
+    load: () => import("./decide.ts"),
+  },
+  submit: {
+    group: "Answering",
+    summary: "Submit the result of a model step",
+    load: () => import("./submit.ts"),
+  },
   "effects list": {
     group: "Answering",
     summary: "List managed side effects",

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HostClient } from "../../client/host-client.ts";
 import { Outcome } from "../../gen/piworkflows/common/v1/command_pb.ts";
+import { InteractionKind } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { StartRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
 import type { StartRunResponse } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
@@ -24,6 +25,14 @@ const OPTIONS: Options = {
   detach: { type: "boolean", help: "Return at once; this is what happens without --wait" },
   at: { type: "string", value: "TIME", help: "Start no sooner: 2025-01-31T09:00, or +30m" },
   in: { type: "string", value: "DURATION", help: "Start no sooner than after this time" },
+  provider: { type: "string", value: "NAME", help: "Provider of the model steps (Pi's choice)" },
+  model: { type: "string", value: "NAME", help: "Model of the model steps (Pi's choice)" },
+  "pi-arg": {
+    type: "string",
+    value: "ARG",
+    multiple: true,
+    help: "Further argument for the Pi that runs the model steps; may be repeated",
+  },
   priority: { type: "string", value: "N", help: "From -100 to 100; higher goes first (0)" },
   key: KEY_OPTION,
   ...WATCH_OPTIONS,
@@ -69,8 +78,12 @@ function started({ out }: Cli, { receipt }: StartRunResponse, waits: boolean): v
 
 /** True also when somebody else answered first: the run goes on all the same. */
 async function answered(cli: Cli, client: HostClient, view: RunView): Promise<boolean> {
+  const { interactionId = "", interactionKind } = view.summary ?? {};
+  if (interactionKind === InteractionKind.HUMAN_DECISION) {
+    const { decideAtTerminal } = await import("../decide-question.ts");
+    return (await decideAtTerminal(cli, client, { interactionId })).end !== "left";
+  }
   const { askPerson } = await import("../answer-question.ts");
-  const interactionId = view.summary?.interactionId ?? "";
   return (await askPerson(cli, client, { interactionId })).end !== "left";
 }
 
@@ -85,8 +98,17 @@ function requestOf(args: Arguments, cli: Cli) {
     projectDir: resolve(cli.cwd, args.text("project") ?? "."),
     priority: priority === undefined ? 0 : integer("priority", priority, PRIORITY),
     ...(input === undefined ? {} : { input: readValue("--input", input, cli.cwd) }),
+    ...modelOf(args),
     ...(notBefore === undefined ? {} : { notBefore: timestampFromMs(notBefore) }),
   };
+}
+
+function modelOf(args: Arguments) {
+  const provider = args.text("provider") ?? "";
+  const model = args.text("model") ?? "";
+  const list = args.list("pi-arg");
+  if (provider === "" && model === "" && list.length === 0) return {};
+  return { model: { provider, model, args: [...list] } };
 }
 
 function notBeforeOf(args: Arguments, now: number): number | undefined {

@@ -22,6 +22,7 @@ export function graphRecord(graph: Graph | undefined): GraphRecord {
     maxSteps: graph.maxSteps,
     nodes: graph.nodes.map(nodeRecord),
     edges: graph.edges.map(edgeRecord),
+    ...(graph.result === "" ? {} : { result: resultForm(graph.result) }),
   };
 }
 
@@ -32,6 +33,7 @@ export function graphMessage(graph: GraphRecord): Graph {
     maxSteps: graph.maxSteps,
     nodes: graph.nodes.map(nodeMessage),
     edges: graph.edges.map(edgeMessage),
+    result: graph.result ?? "",
   });
 }
 
@@ -39,6 +41,11 @@ export function graphMessage(graph: GraphRecord): Graph {
 export function effectPolicy(text: string): EffectPolicy {
   if (text === "idempotent" || text === "manual") return text;
   throw malformed(`"${text}" is no effect policy`);
+}
+
+function resultForm(text: string): "turn" | "card" {
+  if (text === "turn" || text === "card") return text;
+  throw malformed(`"${text}" is no form of a result`);
 }
 
 function nodeRecord(node: GraphNode): GraphNodeRecord {

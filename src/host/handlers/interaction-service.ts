@@ -1,7 +1,6 @@
 /** InteractionService: one method per RPC. */
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import {
   AnswerCheckpointRequestSchema,
   AnswerCheckpointResponseSchema,
@@ -16,21 +15,24 @@ import type {
   ListInteractionsResponse,
 } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { checkAnswer } from "../answer-schema.ts";
-import { HostError } from "../errors.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../limits.ts";
 import { answerCheckpoint as answer } from "../operations/interactions.ts";
 import type { InteractionRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
 import { checkBytes, pageSize } from "./checks.ts";
 import { identify } from "./fingerprint.ts";
-import { interactionMessage } from "./interaction-views.ts";
+import { answerDecision } from "./decisions.ts";
+import { interactionMessage, presentInteraction } from "./interaction-views.ts";
 import { findInteraction, findRunIdOrAny } from "./lookups.ts";
 import type { HandlerParts } from "./parts.ts";
 import { answerOnce, receiptMessage } from "./receipts.ts";
+import { StepUpdates } from "./step-updates.ts";
+import { submitResult } from "./submissions.ts";
 import { jsonOf } from "./values.ts";
 
 export function interactionService(parts: HandlerParts): ServiceImpl<typeof InteractionService> {
   const { reader } = parts.host.store;
+  const updates = new StepUpdates(parts.host);
   return {
     getInteraction({ interactionId }) {
       const interaction = findInteraction(reader, interactionId);
@@ -40,6 +42,9 @@ export function interactionService(parts: HandlerParts): ServiceImpl<typeof Inte
     },
     listInteractions: (request) => listInteractions(reader, request),
     answerCheckpoint: (request) => answerCheckpoint(parts, request),
+    submitResult: (request, { signal }) => submitResult(parts, request, signal),
+    publishUpdate: (request) => updates.publish(request),
+    answerDecision: (request) => answerDecision(parts, request),
   };
 }
 
@@ -71,27 +76,18 @@ async function answerCheckpoint(
   const { reader } = host.store;
   const answerJson = jsonOf("answer", request.answer);
   const asked = identify(AnswerCheckpointRequestSchema, request);
+  const sessionId = checkBytes("session_id", request.sessionId);
   const result = await answerOnce(reader, asked, async () => {
     const interaction = findInteraction(reader, request.interactionId);
     await checkFits(reader, interaction, answerJson);
     const { interactionId } = interaction;
-    return answer(host, asked, { interactionId, answerJson });
+    const named = sessionId === "" ? {} : { sessionId };
+    return answer(host, asked, { interactionId, answerJson, ...named });
   });
   return create(AnswerCheckpointResponseSchema, {
     receipt: receiptMessage(result),
     ...presentInteraction(reader, request.interactionId),
   });
-}
-
-/** A repeat is answered also when the question was pruned since. */
-function presentInteraction(reader: Reader, text: string): { readonly interaction?: Interaction } {
-  try {
-    const interaction = findInteraction(reader, text);
-    return { interaction: interactionMessage(reader, interaction, "cut") };
-  } catch (error) {
-    if (error instanceof HostError) return {};
-    throw error;
-  }
 }
 
 /** Only an open question can be answered wrongly; of a closed one the caller is told that. */

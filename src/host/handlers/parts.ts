@@ -15,6 +15,8 @@ export interface HandlerParts {
   readonly resolver: WorkflowResolver;
   readonly streams: StreamCount;
   readonly control: HostControl;
+  /** Tells whether a caller is a person's surface. */
+  readonly capabilities: { check(capability: string): boolean };
 }
 
 /** Finds workflow files and has workers load them; its refusals are for the client. */

@@ -32,10 +32,15 @@ export function storedResult(
 ): CommandResult | undefined {
   const stored = reader.commands.get(command.key);
   if (stored === undefined) return undefined;
-  const { runId, revision, committedAt } = stored;
+  const { runId, revision, committedAt, extra } = stored;
   if (stored.method === method && stored.fingerprint === fingerprint) {
-    const result = { outcome: "adopted", revision, committedAt } as const;
-    return runId === undefined ? result : { ...result, runId };
+    return {
+      outcome: "adopted",
+      revision,
+      committedAt,
+      ...(runId === undefined ? {} : { runId }),
+      ...(extra === undefined ? {} : { extra: JSON.parse(extra) as unknown }),
+    };
   }
   throw keyConflict(command.key, method);
 }

@@ -22,8 +22,16 @@ import { PATH_BYTES_MAX } from "../limits.ts";
 import type { AskedCommand } from "../operations/canonical.ts";
 import { admitRun } from "../operations/runs.ts";
 import type { Admission } from "../operations/runs.ts";
+import type { ModelRecord } from "../records-sessions.ts";
 import type { CommandResult } from "../store/doors.ts";
-import { checkInstant, checkName, checkPath, checkPriority } from "./checks.ts";
+import {
+  checkBytes,
+  checkInstant,
+  checkName,
+  checkPath,
+  checkPriority,
+  invalid,
+} from "./checks.ts";
 import { identify } from "./fingerprint.ts";
 import { graphMessage } from "./graph-convert.ts";
 import type { InFlight } from "./in-flight.ts";
@@ -49,6 +57,9 @@ export async function startRun(
     inputJson: jsonOf("input", request.input),
     notBefore: checkInstant("not_before", request.notBefore),
     priority: checkPriority(request.priority),
+    allowDuplicate: request.allowDuplicate,
+    ...originOf(request),
+    ...modelOf(request),
   };
   const asked = identify(StartRunRequestSchema, request);
   const { result, warnings } = await once(parts, inFlight, asked, () => {
@@ -83,6 +94,9 @@ export async function restartRun(
       priority,
       inputJson,
       restartedFrom,
+      allowDuplicate: true,
+      ...(run.mode === "session" ? { originSession: run.originSession ?? "" } : {}),
+      ...(run.model === undefined ? {} : { model: run.model }),
     });
   });
   return create(RestartRunResponseSchema, {
@@ -138,6 +152,26 @@ interface Wanted {
   readonly notBefore?: number | undefined;
   readonly priority: number;
   readonly restartedFrom?: string;
+  readonly originSession?: string;
+  readonly model?: ModelRecord;
+  /** Do not take a start that a session has just made for this one. */
+  readonly allowDuplicate: boolean;
+}
+
+function originOf({ originSession }: StartRunRequest): { readonly originSession?: string } {
+  return originSession === "" ? {} : { originSession: checkBytes("origin_session", originSession) };
+}
+
+function modelOf({ model, originSession }: StartRunRequest): { readonly model?: ModelRecord } {
+  if (model === undefined) return {};
+  if (originSession !== "") throw invalid("model", "is of no use to a run that a session shows");
+  return {
+    model: {
+      provider: checkBytes("model.provider", model.provider),
+      model: checkBytes("model.model", model.model),
+      args: model.args.map((arg) => checkBytes("model.args", arg, PATH_BYTES_MAX)),
+    },
+  };
 }
 
 async function admit(

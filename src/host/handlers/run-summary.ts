@@ -1,12 +1,23 @@
 /** A run as a line of a list. */
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { LoopBlockSchema, RunSummarySchema } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import {
+  LoopBlockSchema,
+  RunMode,
+  RunSummarySchema,
+} from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { LoopBlock, RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunRecord } from "../records.ts";
 import { dueAtOf } from "../operations/queries.ts";
 import type { Reader } from "../store/tx.ts";
-import { BLOCK_REASON, RUN_STATUS, timestampField, timestampOf } from "./convert.ts";
+import {
+  BLOCK_REASON,
+  INTERACTION_KIND,
+  RUN_STATUS,
+  timestampField,
+  timestampOf,
+} from "./convert.ts";
+import { deliveryOf } from "./delivery.ts";
 import type { LiveRuns, LoopBlockInfo } from "./live.ts";
 import { cutText } from "./values.ts";
 
@@ -17,11 +28,7 @@ export interface ViewSources {
 }
 
 export function runSummary(sources: ViewSources, run: RunRecord): RunSummary {
-  const { reader, live } = sources;
-  const isWaiting = run.status === "waiting";
-  const interaction = isWaiting ? reader.interactions.open(run.runId) : undefined;
-  const timer = isWaiting ? reader.timers.open(run.runId) : undefined;
-  const loopBlock = live.loopBlock(run.runId);
+  const { reader } = sources;
   return create(RunSummarySchema, {
     runId: run.runId,
     workflow: run.workflow,
@@ -35,14 +42,41 @@ export function runSummary(sources: ViewSources, run: RunRecord): RunSummary {
     createdAt: timestampOf(run.createdAt),
     updatedAt: timestampOf(run.updatedAt),
     ...timestampField("finishedAt", run.finishedAt),
-    ...timestampField("dueAt", dueAtOf(run, interaction, timer)),
     ...(run.blockReason === undefined ? {} : { blockReason: BLOCK_REASON[run.blockReason] }),
     detail: cutText(run.detail ?? run.error?.message ?? ""),
     projectDir: run.projectDir,
     ambiguousEffects: reader.effects.ambiguousOfRun(run.runId),
-    interactionId: interaction?.interactionId ?? "",
-    ...(loopBlock === undefined ? {} : { loopBlock: loopBlockMessage(loopBlock) }),
+    ...waitFields(reader, run),
+    ...loopBlockField(sources, run),
+    mode: RUN_MODE[run.mode],
+    originSession: run.mode === "session" ? (run.originSession ?? "") : "",
   });
+}
+
+const RUN_MODE: Readonly<Record<RunRecord["mode"], RunMode>> = {
+  headless: RunMode.HEADLESS,
+  session: RunMode.SESSION,
+};
+
+type WaitFields = Partial<
+  Pick<RunSummary, "interactionId" | "interactionKind" | "delivery" | "dueAt">
+>;
+
+/** What the run waits for, and until when. */
+function waitFields(reader: Reader, run: RunRecord): WaitFields {
+  const isWaiting = run.status === "waiting";
+  // While its answer is validated, the request is still what the run is about.
+  const isAsking = isWaiting || run.activation === "validate";
+  const interaction = isAsking ? reader.interactions.open(run.runId) : undefined;
+  const timer = isWaiting ? reader.timers.open(run.runId) : undefined;
+  const due = timestampField("dueAt", dueAtOf(run, interaction, timer));
+  if (interaction === undefined) return due;
+  return {
+    ...due,
+    interactionId: interaction.interactionId,
+    interactionKind: INTERACTION_KIND[interaction.kind],
+    delivery: deliveryOf(reader, interaction).state,
+  };
 }
 
 /** Labels of the newest graphs seen: lists of many runs of few workflows read few graphs. */
@@ -61,6 +95,14 @@ function nodeLabel({ reader }: ViewSources, run: RunRecord): string {
     labelsOfGraphs.set(run.graphDigest, labels);
   }
   return labels.get(run.node) ?? "";
+}
+
+function loopBlockField(
+  { live }: ViewSources,
+  { runId }: RunRecord,
+): { readonly loopBlock?: LoopBlock } {
+  const loopBlock = live.loopBlock(runId);
+  return loopBlock === undefined ? {} : { loopBlock: loopBlockMessage(loopBlock) };
 }
 
 function loopBlockMessage({ node, since, cpuMs }: LoopBlockInfo): LoopBlock {
