@@ -111,3 +111,43 @@ export const GRAPHS_KEPT_MAX = 128;
 export const PRIORITY_ABS_MAX = 100;
 /** What a stopping host gives workers that are not acting outside; they lose nothing by it. */
 export const HOST_STOP_GRACE_MS = 100;
+/** Reminders of one attempt: a model that ignored two will ignore a third. */
+export const REMINDERS_MAX = 2;
+/** Pause before a request is shown again after each failed model turn in a row; then it is given up. */
+export const MODEL_BACKOFF_MS: readonly number[] = [2_000, 10_000, 30_000];
+/** Lost turns in a row, without a completed one between them, after which a run is blocked. */
+export const LOST_TURNS_MAX = 3;
+/** Pause after each provider limit in a row when the provider does not say for how long. */
+export const HOLD_BACKOFF_MS: readonly number[] = [
+  30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
+];
+/** A provider that says to come back later than in a week means something else. */
+export const HOLD_MS_MAX = 7 * 86_400_000;
+/** Runs in the picture of one session: more than a widget has lines for. */
+export const SESSION_RUNS_MAX = 16;
+/** Messages whose place on the branch is asked for at once. */
+export const OPEN_MESSAGES_MAX = 32;
+/** Open requests and messages of one session that are looked at to choose the next. */
+export const SESSION_ROWS_MAX = 256;
+/** How long a run's end is news in its session. */
+export const ENDED_NEWS_MS = 60_000;
+/** A result that is older at its first chance is shown without a model turn: the talk has moved on. */
+export const RESULT_TURN_AGE_MS_MAX = 600_000;
+/** Attachments of one session: each is a Pi process that has it open. */
+export const ATTACHMENTS_PER_SESSION_MAX = 8;
+/** Heartbeats a holder may miss before a standby takes its place. */
+export const BEATS_MISSED_MAX = 2;
+/** What a model is asked in one step, in characters; more is a file that it reads. */
+export const PROMPT_CHARS_MAX = 96_000;
+/** One notification, in characters. */
+export const NOTIFICATION_CHARS_MAX = 16_000;
+/** The one line of a collapsed card, in characters. */
+export const MESSAGE_SUMMARY_CHARS_MAX = 200;
+/** Messages of one request that may stand in a session: its first, reminders and what is shown again. */
+export const MESSAGES_OF_REQUEST_MAX = 100;
+/** Choices of one decision: what a person can tell apart. */
+export const CHOICES_MAX = 100;
+/** Text that a choice asks for, in characters. */
+export const CHOICE_TEXT_CHARS_MAX = 100_000;
+/** A start of the same file with the same input in the same session within so long is the same start. */
+export const RECENT_START_MS = 60_000;

@@ -6,6 +6,9 @@
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/gen": ["@bufbuild/protobuf"],
   "src/platform": ["node:*"],
+  // Schemas are applied by the host to answers and by a worker to submissions.
+  "src/platform/json-schema.ts": ["src/platform/schema-faults.ts", "ajv", "node:vm"],
+  "src/platform/schema-faults.ts": ["type:ajv"],
   "src/workflow": [],
   "src/client": [
     "src/gen",
@@ -26,16 +29,18 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/errors.ts": [],
   "src/host/limits.ts": [],
   "src/host/context.ts": ["type:src/host/store", "type:src/platform"],
-  "src/host/answer-faults.ts": ["type:src/host/errors.ts", "type:ajv"],
   "src/host/answer-schema.ts": [
-    "src/host/answer-faults.ts",
     "src/host/errors.ts",
     "src/host/limits.ts",
-    "node:vm",
-    "ajv",
+    "src/platform/json-schema.ts",
   ],
   "src/host/lifecycle": ["src/host/errors.ts"],
   "src/host/records.ts": ["type:src/host/lifecycle"],
+  "src/host/step-text.ts": [
+    "type:src/host/records.ts",
+    "type:src/host/records-sessions.ts",
+    "type:src/host/lifecycle",
+  ],
   "src/host/store": [
     "src/host/errors.ts",
     "src/host/records.ts",
@@ -52,6 +57,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/errors.ts",
     "src/host/limits.ts",
     "src/host/records.ts",
+    "src/host/step-text.ts",
     "src/host/lifecycle",
     "src/platform",
     "type:src/host/context.ts",
@@ -182,15 +188,18 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/worker/definition": [
     "src/workflow",
     "src/platform",
-    "ajv",
+    "src/worker/validation/limits.ts",
     "es-module-lexer",
     "esbuild",
     "node:*",
   ],
+  // What makes a submitted result an output.
+  "src/worker/validation": ["src/workflow", "src/platform", "src/worker/nodes"],
   "src/worker/engine": [
     "src/workflow",
     "src/platform",
     "src/worker/nodes",
+    "src/worker/validation",
     "type:src/worker/host-link.ts",
     "node:timers/promises",
   ],

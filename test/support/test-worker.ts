@@ -94,7 +94,7 @@ export class TestWorker {
   }
 
   async ask(request: Partial<InteractionRequest> = {}): Promise<string> {
-    const whole = { ...this.place, summary: "Ship it?", ...request };
+    const whole = { ...this.place, kind: "checkpoint" as const, summary: "Ship it?", ...request };
     await this.#take(openInteraction(this.#rig.host, this.proof, this.nextNumber(), whole));
     const interaction = this.#rig.reader.interactions.open(this.runId);
     if (interaction === undefined) throw new Error("no interaction was opened");

@@ -34,20 +34,20 @@ export type RunEvent =
  * whose effect is being applied only notes the request; the next `advance`,
  * `wait` or `verdict` then lands in `paused`. `resolve` is a person settling the
  * last ambiguous effect. `validate` queues a submission for a worker, and `reject`
- * sends its run back to wait, or on, when the deadline passed meanwhile. A
- * waiting run is blocked when its session loses one model turn after the other.
+ * sends its run back to wait (and `settle` follows in the same transaction when
+ * the deadline passed meanwhile). A waiting run is blocked when its session loses one model turn after the other.
  */
 export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
   queued: {
     launch: ["starting"],
-    reject: ["waiting", "queued"],
+    reject: ["waiting"],
     pause: ["paused"],
     block: ["blocked"],
     cancel: ["cancelled"],
   },
   starting: {
     attach: ["running"],
-    reject: ["waiting", "queued"],
+    reject: ["waiting"],
     interrupt: ["queued"],
     pause: ["paused"],
     block: ["blocked"],
@@ -57,7 +57,7 @@ export const runLifecycle = defineLifecycle<RunStatus, RunEvent>("run", {
     advance: ["running", "paused"],
     finish: ["completed", "failed", "timed_out"],
     wait: ["waiting", "paused"],
-    reject: ["waiting", "queued", "paused"],
+    reject: ["waiting"],
     interrupt: ["queued", "paused"],
     verdict: ["queued", "paused"],
     pause: ["paused", "running"],

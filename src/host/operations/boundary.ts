@@ -15,15 +15,29 @@ import type { EffectOutcome } from "./effect-rows.ts";
 import { mayRetry, nodeOf, runGraph, targetsFrom } from "./graph.ts";
 import { boundedFailure, changeRun, releaseClaim, storeSources, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
+import { announceEnd, tellSession } from "./session-messages.ts";
+import { acceptSubmission, validatedAttempt } from "./submission-rows.ts";
+import type { ValidatedAttempt } from "./submission-rows.ts";
 
 /** How an attempt ended, as its worker tells it. */
 export type AttemptResult =
-  | { readonly outcome: "ok"; readonly outputJson: string; readonly effect?: EffectOutcome }
+  | {
+      readonly outcome: "ok";
+      readonly outputJson: string;
+      readonly effect?: EffectOutcome;
+      /** What a notify node has to say. */
+      readonly notification?: NotificationRecord;
+    }
   | {
       readonly outcome: "failed" | "timed_out" | "unknown";
       readonly error: FailureRecord;
       readonly effect?: EffectOutcome;
     };
+
+export interface NotificationRecord {
+  readonly text: string;
+  readonly final: boolean;
+}
 
 /** The attempt that follows: along an edge, or another try of the same visit. */
 export interface NextStep {
@@ -96,6 +110,8 @@ export function endAttempt(
   { result, again }: { readonly result?: AttemptResult | undefined; readonly again: boolean },
 ): Ended {
   if (result === undefined) return { closed: requireClosed(step, attemptId) };
+  const validated = validatedAttempt(step, attemptId);
+  if (validated !== undefined) return { closed: acceptResult(step, validated, result) };
   const attempt = requireRunning(step, attemptId);
   if (result.outcome === "unknown") throw new HostError("REQUEST_INVALID", UNKNOWN_CANNOT_ROUTE);
   const context = { attempt, ok: result.outcome === "ok", again };
@@ -107,7 +123,37 @@ export function endAttempt(
       ? { output: storeValue(step.tx, result.outputJson, "the output") }
       : { error: result.error }),
   });
+  if (result.outcome === "ok") notify(step, result);
   return { closed: { ...attempt, status: result.outcome } };
+}
+
+/** The validated submission is the result of the attempt that waited for it. */
+function acceptResult(
+  step: Step,
+  { attempt, submission }: ValidatedAttempt,
+  result: AttemptResult,
+): AttemptRecord {
+  if (result.outcome !== "ok" || result.effect !== undefined) {
+    const message = `attempt ${attempt.attemptId} waits for a result: accept or reject the submission`;
+    throw new HostError("REQUEST_INVALID", message);
+  }
+  const output = storeValue(step.tx, result.outputJson, "the output");
+  acceptSubmission(step, submission, output);
+  closeAttempt(step, attempt, { event: "succeed", output });
+  return { ...attempt, status: "ok" };
+}
+
+/** Only a notify node has something to say. */
+function notify(
+  step: Step,
+  { notification }: { readonly notification?: NotificationRecord },
+): void {
+  const { node } = step.run;
+  if (notification === undefined) return;
+  if (nodeOf(runGraph(step.tx, step.run), node)?.kind !== "notify") {
+    throw new HostError("REQUEST_INVALID", `node ${node} is no notify node`);
+  }
+  tellSession(step, { ...notification, node });
 }
 
 /** Takes the edge, or tries again: the next attempt is open, or the run is paused before it. */
@@ -136,7 +182,7 @@ export function takeNext(step: Step, closed: AttemptRecord, next: NextStep): Ack
       activation: next.retry ? "continue" : "start",
       noProgress: 0,
     },
-    data: { attemptId: closed.attemptId, outcome: closed.status, to: next.node, visit },
+    data: { ...dataOf(step, closed), to: next.node, visit },
   });
   if (opened === undefined) return { boundary, parked: true };
   const { attemptId, attempt } = opened;
@@ -151,7 +197,7 @@ export function finishRun(step: Step, closed: AttemptRecord, end: RunEnd): AckRe
   releaseClaim(step);
   const boundary = run.boundary + 1;
   const failure = end.error ?? { name: "Error", message: "the run failed without an error" };
-  changeRun(step, {
+  const ended = changeRun(step, {
     event: "finish",
     change: {
       status: runLifecycle.next(run.status, "finish", FINISHED[end.outcome]),
@@ -164,9 +210,21 @@ export function finishRun(step: Step, closed: AttemptRecord, end: RunEnd): AckRe
         ? { result: storeValue(tx, end.resultJson ?? "null", "the result") }
         : { error: boundedFailure(failure) }),
     },
-    data: { attemptId: closed.attemptId, outcome: closed.status, end: end.outcome },
+    data: { ...dataOf(step, closed), end: end.outcome },
   });
+  announceEnd(ended);
   return { boundary, parked: true };
+}
+
+/** Which attempt ended and how; with an accepted submission also what it answered. */
+function dataOf(
+  { tx }: Step,
+  { attemptId, status }: AttemptRecord,
+): Readonly<Record<string, unknown>> {
+  const told = { attemptId, outcome: status };
+  const interaction = tx.interactions.ofAttempt(attemptId);
+  if (interaction?.kind !== "agent" || interaction.status !== "accepted") return told;
+  return { ...told, interactionId: interaction.interactionId };
 }
 
 /** Refuses another try of a visit that did not fail or has used up its tries. */

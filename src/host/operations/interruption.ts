@@ -4,8 +4,10 @@ import type { BlockReason } from "../lifecycle/run.ts";
 import { lastBytes } from "./last-bytes.ts";
 import { interruptAttempt, parkAttempt } from "./attempt-rows.ts";
 import { applyingEffect, isManual, loseEffect } from "./effect-rows.ts";
+import { closeRequest } from "./session-messages.ts";
 import { changeRun, releaseClaim } from "./step.ts";
 import type { Step } from "./step.ts";
+import { dropSubmission, rejectSubmission } from "./submission-rows.ts";
 
 export interface Interruption {
   /** Why the worker is gone, in words. */
@@ -16,7 +18,8 @@ export interface Interruption {
   readonly outputTail?: string;
 }
 
-export type InterruptOutcome = "interrupted" | "paused" | "blocked";
+/** `rejected`: it was validating a submission, whose request is open again. */
+export type InterruptOutcome = "interrupted" | "paused" | "blocked" | "rejected";
 
 export interface Block {
   readonly reason: BlockReason;
@@ -30,9 +33,16 @@ export interface Block {
  * The worker is gone and nobody knows how its attempt ended: decides from the
  * rows what becomes of the run. A manual effect that was being applied needs a
  * person; three losses in a row without progress do too; otherwise the run is
- * queued again, or paused if somebody asked for that.
+ * queued again, or paused if somebody asked for that. A worker that died on a
+ * submission has rejected it; one whose host is gone validates it again.
  */
 export function interrupt(step: Step, lost: Interruption): InterruptOutcome {
+  const submission = step.tx.submissions.validating(step.run.runId);
+  if (submission !== undefined && lost.counted) {
+    const error = `its validation ended without a verdict (${lost.reason}); submit the result again`;
+    rejectSubmission(step, submission, { reason: "validation_failed", error });
+    return "rejected";
+  }
   const held = loseApplying(step, lost.reason);
   if (held !== undefined) {
     blockOnEffect(step, held, lost.reason);
@@ -66,9 +76,16 @@ export function requeue(step: Step, lost: Interruption): InterruptOutcome {
   return to === "paused" ? "paused" : "interrupted";
 }
 
-/** Stops the run until a person acts. An attempt that a person must end stays waiting. */
+/**
+ * Stops the run until a person acts. An attempt that a person must end stays
+ * waiting, and so does an open request, which is not shown meanwhile.
+ */
 export function block(step: Step, { reason, detail, changedFiles, data }: Block): void {
-  const { run } = step;
+  const { tx, run } = step;
+  const error = `the run was blocked: ${detail}`;
+  const dropped = dropSubmission(step, { reason: "interrupted", error });
+  const interaction = tx.interactions.open(run.runId);
+  if (interaction !== undefined) closeRequest(step, interaction, "the run was blocked");
   const attempt = interruptAttempt(step, detail);
   releaseClaim(step);
   changeRun(step, {
@@ -80,7 +97,7 @@ export function block(step: Step, { reason, detail, changedFiles, data }: Block)
       detail,
       changedFiles,
       noProgress: run.noProgress,
-      ...(attempt === undefined ? {} : { activation: "continue" as const }),
+      ...((attempt ?? dropped) === undefined ? {} : { activation: "continue" as const }),
     },
     data: { reason, ...data },
   });

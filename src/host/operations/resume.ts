@@ -4,6 +4,7 @@ import type { GraphRecord, SourceWithContent } from "../records.ts";
 import { misfits } from "./accept-source.ts";
 import { holdingEffects } from "./effect-rows.ts";
 import { graphDigest } from "./graph.ts";
+import { askInSession } from "./session-messages.ts";
 import { settleIfDue } from "./settle.ts";
 import { changeRun, storeSources } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -52,7 +53,23 @@ export function resume(step: Step, request: ResumeRequest): void {
     },
     data: { from: run.status, sourcePolicy: request.sourcePolicy },
   });
-  if (isParked) settleIfDue(resumed);
+  if (isParked && !settleIfDue(resumed)) askAgain(resumed);
+}
+
+/**
+ * What is open still is shown again. A decision's card that was seen stays: a
+ * person looks at it, and no turn of a model has ended since.
+ */
+function askAgain(step: Step): void {
+  const interaction = step.tx.interactions.open(step.run.runId);
+  if (interaction === undefined) return;
+  const { interactionId, kind } = interaction;
+  const newest = step.tx.messages.newestOfInteraction(interactionId);
+  if (kind === "human_decision" && newest?.status === "delivered") return;
+  // A person looked at it, so the losses before count no more.
+  step.tx.put.interactionChange(interactionId, { lostTurns: 0 });
+  const reason = newest === undefined ? "first" : "resumed";
+  askInSession(step, { ...interaction, lostTurns: 0 }, { reason });
 }
 
 function revokePause(step: Step): void {

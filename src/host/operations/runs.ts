@@ -4,6 +4,7 @@ import {
   NAME_BYTES_MAX,
   NOTE_BYTES_MAX,
   PRIORITY_ABS_MAX,
+  RECENT_START_MS,
   VALUE_BYTES_MAX,
 } from "../limits.ts";
 import { newId, sha256Hex } from "../../platform/ids.ts";
@@ -12,7 +13,7 @@ import type { ModelRecord } from "../records-sessions.ts";
 import { command } from "../store/doors.ts";
 import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
-import type { Tx } from "../store/tx.ts";
+import type { Reader, Tx } from "../store/tx.ts";
 import { cancel, pause } from "./run-control.ts";
 import type { AskedCommand } from "./canonical.ts";
 import { graphDigest } from "./graph.ts";
@@ -39,18 +40,82 @@ export interface Admission {
   readonly originSession?: string;
   /** Model of a headless run's steps. */
   readonly model?: ModelRecord;
+  /** A run that the session started from this file and input a moment ago is taken instead. */
+  readonly adoptRecent?: boolean;
 }
 
-/** Stores a new run and queues it. A repeat of the key gets the same run. */
-export function admitRun(
+/**
+ * Stores a new run and queues it. A repeat of the key gets the same run; so does
+ * one with `adoptRecent` when its session has started just this a moment ago.
+ */
+export async function admitRun(
   host: HostContext,
   asked: AskedCommand,
   admission: Admission,
 ): Promise<CommandResult> {
-  return command(host, asked, (tx) => {
-    requireAdmissible(admission);
-    return { runId: putRun(tx, admission, host.clock.now()) };
+  try {
+    return await command(host, asked, (tx) => {
+      requireAdmissible(admission);
+      requireSession(tx, admission.originSession);
+      const at = host.clock.now();
+      const recent = admission.adoptRecent === true ? recentOf(tx, admission, at) : undefined;
+      if (recent !== undefined) throw new RecentStart(recent);
+      return { runId: putRun(tx, admission, at) };
+    });
+  } catch (error) {
+    if (!(error instanceof RecentStart)) throw error;
+    const { runId, revision, createdAt } = error.run;
+    return { outcome: "adopted", runId, revision, committedAt: createdAt };
+  }
+}
+
+/** Leaves the transaction, which has nothing to store, with the run that is there already. */
+class RecentStart extends Error {
+  readonly run: RunRecord;
+
+  constructor(run: RunRecord) {
+    super("the session has started this run a moment ago");
+    this.run = run;
+  }
+}
+
+export interface RecentStartQuery {
+  readonly originSession: string;
+  readonly workflowPath: string;
+  /** The input as the workflow accepted it. */
+  readonly inputJson: string;
+  readonly now: Instant;
+}
+
+/** The run that a session started from the same file with the same input a moment ago. */
+export function findRecentStart(
+  reader: Reader,
+  { originSession, workflowPath, inputJson, now }: RecentStartQuery,
+): RunRecord | undefined {
+  return reader.runs.startedBySession({
+    sessionId: originSession,
+    workflowPath,
+    inputDigest: sha256Hex(inputJson),
+    since: now - RECENT_START_MS,
   });
+}
+
+function recentOf(tx: Tx, admission: Admission, now: Instant): RunRecord | undefined {
+  const { originSession, workflowPath, inputJson } = admission;
+  if (originSession === undefined) return undefined;
+  return findRecentStart(tx, { originSession, workflowPath, inputJson, now });
+}
+
+/** Only a session that the host has seen can show a run; a headless run's own shows that run only. */
+function requireSession(tx: Tx, sessionId: string | undefined): void {
+  if (sessionId === undefined) return;
+  const session = tx.sessions.get(sessionId);
+  if (session !== undefined && session.headlessRun === undefined) return;
+  const message =
+    session === undefined
+      ? `session ${sessionId} has never been attached to this host, so it cannot show a run`
+      : `session ${sessionId} is the own one of run ${session.headlessRun} and starts no other`;
+  throw new HostError("REQUEST_INVALID", message);
 }
 
 export interface PauseRequest {

@@ -1,10 +1,12 @@
 import { HostError } from "../errors.ts";
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
-import type { ActivationKind, TimerRecord, ValueRef } from "../records.ts";
+import type { ActivationKind, FailureRecord, Instant, TimerRecord, ValueRef } from "../records.ts";
 import type { InteractionRecord } from "../records-sessions.ts";
 import { closeAttempt } from "./attempt-rows.ts";
 import type { AttemptEnd } from "./attempt-rows.ts";
+import { digestOfJson } from "./canonical.ts";
+import { closeRequest } from "./session-messages.ts";
 import { changeRun, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
@@ -16,35 +18,69 @@ export interface Answer {
 }
 
 /** The answer is the attempt's output; the next activation only routes. */
-export function settleAnswered(step: Step, interaction: InteractionRecord, answer: Answer): void {
+export function settleAnswered(step: Step, interaction: InteractionRecord, answer: Answer): Step {
   const { tx, at } = step;
-  tx.put.interactionChange(interaction.interactionId, {
+  const { interactionId } = interaction;
+  const { value, digest, client } = answer;
+  closeRequest(step, interaction);
+  tx.put.interactionChange(interactionId, {
     status: interactionLifecycle.next(interaction.status, "accept"),
-    answer: answer.value,
-    answerDigest: answer.digest,
-    answeredBy: answer.client,
+    answer: value,
+    answerDigest: digest,
+    answeredBy: client,
     closedAt: at,
   });
-  closeOpen(step, { event: "succeed", output: answer.value });
-  const { interactionId } = interaction;
-  requeueSettled(step, { activation: "answered", routing: true, data: { interactionId } });
+  closeOpen(step, { event: "succeed", output: value });
+  const data = { interactionId, answeredBy: client };
+  return requeueSettled(step, { activation: "answered", routing: true, data });
+}
+
+/** Who answers a decision at its deadline when no person has. */
+export const POLICY = "policy";
+
+/** The deadline passed: the default answer applies, or nobody answered in time. */
+export function settleOverdue(step: Step, interaction: InteractionRecord): Step {
+  const { defaultAnswer } = interaction;
+  if (defaultAnswer === undefined) return settleExpired(step, interaction);
+  const value = storeValue(step.tx, defaultAnswer, "the default answer");
+  const digest = digestOfJson(defaultAnswer, "the default answer");
+  return settleAnswered(step, interaction, { value, digest, client: POLICY });
 }
 
 /** Nobody answered in time: the attempt timed out, which the graph may route. */
-export function settleExpired(step: Step, interaction: InteractionRecord): void {
+export function settleExpired(step: Step, interaction: InteractionRecord): Step {
   const { tx, at } = step;
   const { interactionId } = interaction;
+  closeRequest(step, interaction, "the deadline of the step has passed");
   tx.put.interactionChange(interactionId, {
     status: interactionLifecycle.next(interaction.status, "expire"),
     closedAt: at,
   });
   const message = `nobody answered ${interactionId} before its deadline`;
   closeOpen(step, { event: "time_out", error: { name: "DeadlineExpired", message } });
-  requeueSettled(step, {
-    activation: "expired",
-    routing: true,
-    data: { interactionId, expired: true },
+  const data = { interactionId, expired: true };
+  return requeueSettled(step, { activation: "expired", routing: true, data });
+}
+
+/**
+ * The model cannot do what it is asked: the attempt failed, which the graph may
+ * route by the error's name. The request is withdrawn.
+ */
+export function settleFailed(
+  step: Step,
+  interaction: InteractionRecord,
+  error: FailureRecord,
+): Step {
+  const { tx, at } = step;
+  const { interactionId } = interaction;
+  closeRequest(step, interaction, `the step has failed: ${error.name}`);
+  tx.put.interactionChange(interactionId, {
+    status: interactionLifecycle.next(interaction.status, "cancel"),
+    closedAt: at,
   });
+  closeOpen(step, { event: "fail", error });
+  const data = { interactionId, failed: error.name };
+  return requeueSettled(step, { activation: "verdict", routing: true, data });
 }
 
 /** A wait is over, or the next try of a failed attempt is due. */
@@ -66,14 +102,18 @@ export function settleTimer(step: Step, timer: TimerRecord): void {
 export function settleIfDue(step: Step): boolean {
   const { tx, run, at } = step;
   const interaction = tx.interactions.open(run.runId);
-  if (interaction?.deadlineAt !== undefined && interaction.deadlineAt <= at) {
-    settleExpired(step, interaction);
+  if (interaction !== undefined && isOverdue(interaction, at)) {
+    settleOverdue(step, interaction);
     return true;
   }
   const timer = tx.timers.open(run.runId);
   if (timer === undefined || timer.dueAt > at) return false;
   settleTimer(step, timer);
   return true;
+}
+
+export function isOverdue({ deadlineAt }: InteractionRecord, at: Instant): boolean {
+  return deadlineAt !== undefined && deadlineAt <= at;
 }
 
 /** Without the attempt that waits, nobody can say what an answer or a time means. */
@@ -93,9 +133,9 @@ interface Settled {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-function requeueSettled(step: Step, { activation, routing, data }: Settled): void {
+function requeueSettled(step: Step, { activation, routing, data }: Settled): Step {
   const { run, at } = step;
-  changeRun(step, {
+  return changeRun(step, {
     event: "settle",
     change: {
       status: runLifecycle.next(run.status, "settle"),

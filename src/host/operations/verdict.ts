@@ -6,6 +6,7 @@ import { mayRetry, runGraph } from "./graph.ts";
 import { blockOnEffect } from "./interruption.ts";
 import { changeRun, releaseClaim } from "./step.ts";
 import type { Step } from "./step.ts";
+import { rejectSubmission, validatedAttempt } from "./submission-rows.ts";
 
 /** How the host says that an attempt ended. */
 export interface Decision {
@@ -15,12 +16,20 @@ export interface Decision {
 }
 
 export interface VerdictRecord {
-  readonly outcome: "routed" | "paused" | "blocked";
+  /** `rejected`: the attempt waits still, and what was submitted for it is not its result. */
+  readonly outcome: "routed" | "paused" | "blocked" | "rejected";
 }
 
 /** Ends the running attempt from outside; the run then only routes, unless an effect holds it. */
 export function decide(step: Step, { attemptId, outcome, error }: Decision): VerdictRecord {
   const { run, at } = step;
+  const validated = validatedAttempt(step, attemptId);
+  if (validated !== undefined) {
+    const said = `${error.name}: ${error.message}`;
+    const told = `its validation ended without a verdict (${said}); submit the result again`;
+    rejectSubmission(step, validated.submission, { reason: "validation_failed", error: told });
+    return { outcome: "rejected" };
+  }
   const attempt = requireRunning(step, attemptId);
   const held = loseDecided(step, error.message);
   if (held !== undefined) {

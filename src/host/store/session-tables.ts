@@ -35,6 +35,8 @@ export interface SessionReader {
     openOfSession(sessionId: string, limit: number): MessageRecord[];
     /** Delivered steps and decisions whose interaction is open, in order. */
     shownOfSession(sessionId: string, limit: number): MessageRecord[];
+    /** Delivered ones of an interaction, in order. */
+    shownOfInteraction(interactionId: string, limit: number): MessageRecord[];
     ofRun(runId: string, limit: number): MessageRecord[];
     /** The result message of a run. */
     resultOfRun(runId: string): MessageRecord | undefined;
@@ -45,6 +47,8 @@ export interface SessionReader {
   readonly turns: {
     get(messageId: string): TurnRecord | undefined;
     openOfSession(sessionId: string): TurnRecord | undefined;
+    /** All of them, oldest first: a run that moved away may have left one. */
+    allOpenOfSession(sessionId: string): TurnRecord[];
     openOfInteraction(interactionId: string): TurnRecord | undefined;
     /** Open ones of a run. */
     openOfRun(runId: string): TurnRecord[];

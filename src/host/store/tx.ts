@@ -52,6 +52,8 @@ export interface Reader extends SessionReader {
     openOfSession(sessionId: string, limit: number): RunRecord[];
     /** The run of a session that ended last. */
     lastEndedOfSession(sessionId: string): RunRecord | undefined;
+    /** Ended runs of sessions whose end is not told there, in order of their ends. */
+    endedUntold(limit: number): RunRecord[];
     /** The newest run that a session started from a file with an input since an instant. */
     startedBySession(started: StartedBySession): RunRecord | undefined;
   };

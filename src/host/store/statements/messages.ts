@@ -48,6 +48,10 @@ export function messageReader(connection: Connection): SessionReader["messages"]
          AND interactions.status IN ('pending', 'validating')
        ORDER BY messages.position LIMIT ?`,
     ),
+    shownOfInteraction: connection.many(
+      messages,
+      "WHERE interaction_id = ? AND status = 'delivered' ORDER BY position LIMIT ?",
+    ),
     ofRun: connection.many(messages, "WHERE run_id = ? ORDER BY position LIMIT ?"),
     resultOfRun: connection.one(messages, "WHERE run_id = ? AND kind = 'result'"),
     nextAvailableAt: connection.number(

@@ -113,6 +113,13 @@ export function runReader(connection: Connection): Reader["runs"] {
       `WHERE origin_session = ? AND finished_at IS NOT NULL
        ORDER BY finished_at DESC, position DESC LIMIT 1`,
     ),
+    endedUntold: connection.many(
+      runs,
+      `WHERE mode = 'session' AND finished_at IS NOT NULL AND finished_at > 0
+         AND NOT EXISTS (SELECT 1 FROM messages
+           WHERE messages.run_id = runs.run_id AND messages.kind = 'result')
+       ORDER BY finished_at, position LIMIT ?`,
+    ),
     startedBySession: ({ sessionId, workflowPath, inputDigest, since }) =>
       startedBySession(sessionId, workflowPath, inputDigest, since),
   };
