@@ -10,8 +10,10 @@ import { newPiProfile } from "../support/pi/pi-profile.ts";
 import type { PiProfile, PiProfileOptions } from "../support/pi/pi-profile.ts";
 import { CANCEL, startPi } from "../support/pi/pi-rpc.ts";
 import type { Pi, PiOptions } from "../support/pi/pi-rpc.ts";
+import { readStateHost } from "../support/pi/state-host.ts";
 import { until } from "../support/pi/until.ts";
 
+const HOST = join(import.meta.dirname, "../../dist/host.cjs");
 const EXTENSION = join(import.meta.dirname, "../fixtures/pi-extensions/rig.ts");
 
 interface Rig {
@@ -139,7 +141,7 @@ test("a connection that breaks is tried again", async () => {
   const { model, pi } = await rig();
   model.enqueue({ text: "half an ans", cut: true });
   await pi.ask('#mock ["a whole answer"]');
-  expect((await answers(pi)).at(-1)).toBe("a whole answer");
+  expect(await answers(pi)).toEqual(["half an ans", "a whole answer"]);
   expect(model.requests).toHaveLength(2);
 });
 
@@ -164,6 +166,25 @@ test("the Escape key ends a held answer", async () => {
   await pi.escape();
   expect((await pi.settled(1, { since })).aborted).toBe(true);
   await until(() => request.heldAt === undefined, { what: () => "the end of the held answer" });
+});
+
+test("a compaction can be held like any other answer", async () => {
+  const { model, pi } = await rig({ settings: { compaction: { keepRecentTokens: 1 } } });
+  await pi.ask("first");
+  await pi.ask("second");
+  model.enqueue({ text: "the summary", hold: "summary" });
+  const compacted = pi.call("compact", {});
+  await model.held("summary");
+  expect((await pi.state()).isCompacting).toBe(true);
+  model.release("summary");
+  expect((await compacted).summary).toContain("the summary");
+  await pi.ask("third");
+  expect(
+    model.requests
+      .at(-1)
+      ?.messages.map(({ text }) => text)
+      .join(),
+  ).toContain("the summary");
 });
 
 test("dialogs are answered one by one, or by a rule", async () => {
@@ -215,6 +236,20 @@ test("a process that a test leaves behind is found and ended", async () => {
   await expect(ends[0]?.()).rejects.toThrow("sleep 600");
   expect(await exited).toEqual([null, "SIGKILL"]);
   expect(existsSync(profile.folder)).toBe(false);
+});
+
+test("a host that nobody has stopped is stopped in order with its profile", async () => {
+  const { model } = await rig();
+  const ends: (() => Promise<void> | void)[] = [];
+  const profile = newPiProfile({ model, cleanUp: (end) => ends.push(end) });
+  profile.setHostSettings({ capacity: 3 });
+  const child = spawn(process.execPath, [HOST], { env: profile.env, cwd: "/", stdio: "ignore" });
+  const exited = new Promise((resolve) => void child.once("exit", (...how) => resolve(how)));
+  const host = await until(() => readStateHost(profile.stateFolder), { what: () => "the host" });
+  expect(host.pid).toBe(child.pid);
+  await ends[0]?.();
+  expect(await exited).toEqual([0, null]);
+  expect(host.running()).toBe(false);
 });
 
 test("a profile keeps Pi away from everything outside", async () => {

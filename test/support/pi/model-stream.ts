@@ -24,7 +24,7 @@ export async function answer(
   if (step.text !== undefined) stream.delta({ content: step.text });
   if (step.hold !== undefined) await held(step.hold);
   if (response.destroyed) return;
-  if (step.cut === true) return void response.destroy();
+  if (step.cut === true) return await stream.cut();
   const calls = toolCalls(step);
   for (const [index, call] of calls.entries()) stream.call(index, call);
   stream.end(step.finish ?? (calls.length > 0 ? "tool_calls" : "stop"), step.promptTokens);
@@ -69,6 +69,12 @@ class Stream {
       usage: { ...tokens, total_tokens: promptTokens + ANSWER_TOKENS },
     });
     this.#response.end("data: [DONE]\n\n");
+  }
+
+  /** Breaks the connection once what was written has left. */
+  async cut(): Promise<void> {
+    await new Promise((resolve) => this.#response.write(":\n\n", resolve));
+    this.#response.destroy();
   }
 
   #chunk(fields: Readonly<Record<string, unknown>>): void {
