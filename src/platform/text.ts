@@ -76,6 +76,11 @@ export function localTime(ms: number): string {
   return `${day} ${time}`;
 }
 
+/** The time of day alone: 09:05:07. */
+export function clockTime(ms: number): string {
+  return localTime(ms).slice("2025-01-31 ".length);
+}
+
 export function bytes(count: number | bigint): string {
   let size = Number(count);
   let unit = 0;
