@@ -11,18 +11,17 @@ import { expiredClaims } from "./operations/claims.ts";
 import type { ClaimRecord, RunRecord } from "./records.ts";
 import { DueTimes } from "./scheduler/due-times.ts";
 import { Launcher } from "./scheduler/launcher.ts";
-import type { FoundWorker } from "./scheduler/launcher.ts";
+import type { FoundWorker, OfferedWorker } from "./scheduler/launcher.ts";
 import { LEASE_TICK_MS } from "./scheduler/lease.ts";
 import type { Lease } from "./scheduler/lease.ts";
 import { Place } from "./scheduler/place.ts";
 import { nextQueued } from "./scheduler/queue.ts";
 import { takeOver } from "./scheduler/take-over.ts";
-import type { SupervisedWorker } from "./supervisor/supervised-worker.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
 export interface SchedulerOptions {
   readonly host: HostContext;
-  readonly supervisor: Pick<Supervisor, "acquire" | "remember" | "endTree">;
+  readonly supervisor: Pick<Supervisor, "acquire" | "acquireReady" | "remember" | "endTree">;
   readonly settings: Pick<Settings, "capacity" | "renewMs" | "loopBlockedMs" | "verdictGraceMs">;
   /** The clock behind `host.leaseNow`; the scheduler lets it tick. */
   readonly lease: Lease;
@@ -45,10 +44,12 @@ export interface Scheduler {
   start(): void;
   /**
    * Hands over the worker that resolved a run's file, to be used if the run can
-   * be launched now. Must be called in the same turn of the loop in which the
-   * run's admission was acknowledged.
+   * be launched as soon as it is stored. Called before the run is admitted, or in
+   * the turn of the loop in which that is acknowledged.
    */
-  offer(runId: string, worker: SupervisedWorker): void;
+  offer(runId: string, offered: OfferedWorker): void;
+  /** The run will not be stored: its worker is let go. */
+  withdraw(runId: string): void;
   activations(): readonly ActivationView[];
   /** Present while the loop of the run's worker stands still. */
   loopBlock(runId: string): LoopBlock | undefined;
@@ -73,7 +74,7 @@ class RunScheduler implements Scheduler {
   readonly #givenUp = new AbortController();
   #ticking: Timer | undefined;
   #tickedAt = 0;
-  #unsubscribe: (() => void) | undefined;
+  #unsubscribe: readonly (() => void)[] = [];
   #filling = false;
   #state: "new" | "open" | "draining" = "new";
 
@@ -95,14 +96,20 @@ class RunScheduler implements Scheduler {
     const { host } = this.#options;
     this.#state = "open";
     this.#tickedAt = host.clock.monotonic();
-    this.#unsubscribe = host.store.subscribe(({ runIds }) => this.#changed(runIds));
+    this.#unsubscribe = [
+      host.store.beforeCommit(({ runIds }) => this.#launchAlong(runIds)),
+      host.store.subscribe(({ runIds }) => this.#changed(runIds)),
+    ];
     this.#ticking = host.clock.every(LEASE_TICK_MS, () => this.#tick());
     this.#poke();
   }
 
-  offer(runId: string, worker: SupervisedWorker): void {
-    this.#launcher.offer(runId, worker);
-    this.#poke();
+  offer(runId: string, offered: OfferedWorker): void {
+    this.#launcher.offer(runId, offered);
+  }
+
+  withdraw(runId: string): void {
+    this.#launcher.withdraw(runId);
   }
 
   activations(): readonly ActivationView[] {
@@ -127,7 +134,7 @@ class RunScheduler implements Scheduler {
     for (const { activation } of this.#places.values()) activation?.drain(graceMs);
     // One whose launch is being written joins those that are waited for when that is done.
     while (this.#busy().length > 0) await Promise.all(this.#busy());
-    this.#unsubscribe?.();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
   #busy(): readonly Promise<void>[] {
@@ -170,21 +177,37 @@ class RunScheduler implements Scheduler {
   }
 
   #fill(): void {
-    const { host, settings } = this.#options;
-    while (this.#places.size < settings.capacity && this.#launcher.isOpen) {
-      const run = nextQueued(host.store.reader, host.clock.now(), [...this.#places.values()]);
-      if (run === undefined) break;
-      void this.#run(run);
-    }
+    for (let run = this.#next(); run !== undefined; run = this.#next()) void this.#run(run);
     this.#launcher.retireOffers();
     this.#due.arm();
   }
 
-  async #run(run: RunRecord): Promise<void> {
+  /**
+   * What is about to be committed may queue a run. Where a place is free and a
+   * worker is there, its launch shares that COMMIT.
+   */
+  #launchAlong(runIds: readonly string[]): void {
+    if (this.#state !== "open" || runIds.every((runId) => this.#places.has(runId))) return;
+    for (let run = this.#next(); run !== undefined; run = this.#next()) {
+      const found = this.#launcher.ready(run);
+      if (found === undefined) return;
+      void this.#run(run, found);
+    }
+  }
+
+  /** The run that gets a place now; absent when there is none, or no place. */
+  #next(): RunRecord | undefined {
+    const { host, settings } = this.#options;
+    if (this.#places.size >= settings.capacity || !this.#launcher.isOpen) return undefined;
+    return nextQueued(host.store.reader, host.clock.now(), [...this.#places.values()]);
+  }
+
+  async #run(run: RunRecord, found?: FoundWorker): Promise<void> {
     const place = new Place(run);
     this.#places.set(run.runId, place);
     try {
-      const worker = await this.#launcher.workerFor(run);
+      // Without a pause where one is found: the launch is to be written in this very call.
+      const worker = found ?? (await this.#launcher.workerFor(run));
       if (worker !== undefined) await place.occupy(this.#activate(place, run, worker));
     } finally {
       this.#places.delete(run.runId);

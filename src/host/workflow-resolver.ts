@@ -7,7 +7,7 @@ import type { Scheduler } from "./scheduler.ts";
 
 export function createWorkflowResolver(
   resolver: Resolver,
-  scheduler: Pick<Scheduler, "offer">,
+  scheduler: Pick<Scheduler, "offer" | "withdraw">,
 ): WorkflowResolver {
   return {
     find(workflow, projectDir) {
@@ -17,10 +17,18 @@ export function createWorkflowResolver(
     },
     async load(request) {
       const { resolved, worker } = await resolver.resolve(request);
+      const { first } = resolved;
+      let offeredTo: string | undefined;
       return {
         ...resolved,
-        offerTo: (runId) => scheduler.offer(runId, worker),
-        discard: () => resolver.release(worker),
+        offerTo: (runId) => {
+          offeredTo = runId;
+          scheduler.offer(runId, { worker, ...(first === undefined ? {} : { first }) });
+        },
+        discard: () => {
+          if (offeredTo === undefined) resolver.release(worker);
+          else scheduler.withdraw(offeredTo);
+        },
       };
     },
     inspect: (want) => resolver.inspect(want),

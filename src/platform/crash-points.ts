@@ -45,6 +45,11 @@ export function crashPoint(name: CrashPoint, detail?: string): void {
   if (hits === armed.hit && isFirstProcess(process.env["PI_WORKFLOWS_CRASH_ONCE"])) die();
 }
 
+/** Whether this process, or one with the same environment, is to die at one of them. */
+export function isCrashPointArmed(): boolean {
+  return armed !== undefined;
+}
+
 function die(): void {
   process.kill(process.pid, "SIGKILL");
   // The signal is on its way; not one more statement may run before it arrives.

@@ -1,14 +1,14 @@
 /** When files changed, without looking into them. */
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 
 /**
  * Wall-clock milliseconds of the last change of a file or of what is known about
  * it; `Infinity` when it cannot be looked at.
  */
-export async function changedAt(path: string): Promise<number> {
+export function changedAt(path: string): number {
   try {
     // Unlike the time of modification, this one cannot be set by whoever copies the file.
-    return (await stat(path)).ctimeMs;
+    return statSync(path).ctimeMs;
   } catch {
     return Number.POSITIVE_INFINITY;
   }

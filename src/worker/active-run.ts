@@ -5,7 +5,7 @@ import type { SourceSchema } from "../gen/piworkflows/common/v1/source_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Gathering } from "./activation.ts";
 import { evaluateTimeout, hostLimit } from "./engine/attempt.ts";
-import type { Engine, Position } from "./engine/attempt.ts";
+import type { Engine, Position, Timeout } from "./engine/attempt.ts";
 import { drive, SourceChangedInRun } from "./engine/drive.ts";
 import { verifySources } from "./definition/load.ts";
 import { recordedSource } from "./from-wire.ts";
@@ -15,10 +15,13 @@ import { createRunLink } from "./wire-run-link.ts";
 import { requireSound, requireUnchanged, sourceChanged } from "./workshop.ts";
 import type { Workshop } from "./workshop.ts";
 
+/** Where the activation's workflow is loaded. */
+export type LoadedWorkshop = Pick<Workshop, "load" | "keep" | "holds" | "takeNewSources">;
+
 export interface ActiveRunOptions {
   readonly clock: Clock;
   readonly stream: HostStream;
-  readonly workshop: Workshop;
+  readonly workshop: LoadedWorkshop;
   readonly stop: AbortSignal;
 }
 
@@ -43,21 +46,35 @@ export async function serveActivation(
   const engine = await prepare(options, gathering, newSources);
   const { node, visit } = bootstrap;
   const timeout = evaluateTimeout(engine, { node, visit, attempt: 1 });
-  const boundary = Number(bootstrap.boundary);
-  const { timeoutMs } = hostLimit(timeout);
-  const limit = timeoutMs === undefined ? {} : { timeoutMs: BigInt(timeoutMs) };
-  const ready = { newSources: newSources(), ...limit };
-  const answer = await stream.ask({ case: "ready", value: ready }, { boundary });
-  // Anything but `begin` says that there is nothing to do for this worker.
-  if (answer.case !== "begin") return;
-  const at = positionOf(bootstrap, answer.value);
-  const routeOnly = ROUTE_ONLY.has(answer.value.kind);
+  const begin =
+    bootstrap.begin ?? (await askToBegin(stream, bootstrap, { timeout, newSources: newSources() }));
+  if (begin === undefined) return;
+  const at = positionOf(bootstrap, begin);
+  const routeOnly = ROUTE_ONLY.has(begin.kind);
   try {
     await drive(engine, { at, routeOnly, timeout });
   } catch (thrown) {
     if (!(thrown instanceof SourceChangedInRun)) throw thrown;
     throw sourceChanged(await verifySources(bootstrap.sources.map(recordedSource)));
   }
+}
+
+/** Says that the run can begin; absent when there is nothing to do for this worker. */
+async function askToBegin(
+  stream: HostStream,
+  { boundary }: Bootstrap,
+  { timeout, newSources }: Readiness,
+): Promise<Begin | undefined> {
+  const { timeoutMs } = hostLimit(timeout);
+  const limit = timeoutMs === undefined ? {} : { timeoutMs: BigInt(timeoutMs) };
+  const value = { newSources, ...limit };
+  const answer = await stream.ask({ case: "ready", value }, { boundary: Number(boundary) });
+  return answer.case === "begin" ? answer.value : undefined;
+}
+
+interface Readiness {
+  readonly timeout: Timeout;
+  readonly newSources: MessageInitShape<typeof SourceSchema>[];
 }
 
 async function prepare(
@@ -68,8 +85,14 @@ async function prepare(
   const { bootstrap } = gathering;
   const sources = bootstrap.sources.map(recordedSource);
   const bytes = bootstrap.useRecorded ? { bytes: gathering.recordedBytes() } : {};
-  if (!bootstrap.useRecorded && !bootstrap.justResolved) await requireUnchanged(sources);
-  const { workflow, graph } = requireSound(await workshop.load(bootstrap, { sources, ...bytes }));
+  const isTrusted = bootstrap.useRecorded || bootstrap.justResolved || workshop.holds(sources);
+  if (!isTrusted) await requireUnchanged(sources);
+  const recorded = { sources, ...bytes };
+  const { workflow, graph } = requireSound(
+    bootstrap.justResolved
+      ? await workshop.keep(bootstrap, recorded)
+      : await workshop.load(bootstrap, recorded),
+  );
   return {
     graph,
     nodes: workflow.nodes,
@@ -82,7 +105,7 @@ async function prepare(
 
 /** Sources that were loaded since the last boundary and that the host does not know. */
 function unrecorded(
-  workshop: Workshop,
+  workshop: LoadedWorkshop,
   bootstrap: Bootstrap,
 ): () => MessageInitShape<typeof SourceSchema>[] {
   const known = new Set(bootstrap.sources.map(({ path }) => path));

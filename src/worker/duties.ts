@@ -10,6 +10,7 @@ import { serveActivation } from "./active-run.ts";
 import { Gathering } from "./activation.ts";
 import { claimLoss, stopError } from "./from-wire.ts";
 import type { FrameBody, HostStream, OrderBody } from "./host-link.ts";
+import { rehearse } from "./rehearsal.ts";
 import { failure as wireFailure } from "./to-wire.ts";
 import { CannotLoad, requireSound, resolve, Workshop } from "./workshop.ts";
 
@@ -23,6 +24,8 @@ export interface DutiesOptions {
 
 /** A host that hears nothing for five seconds takes the loop for blocked. */
 const HEARTBEAT_MS = 1_000;
+/** A worker without an order for so long is a spare. */
+const IDLE_MS = 20;
 /** A host that does not take the farewell is not waited for any longer. */
 const FLUSH_MS = 50;
 
@@ -33,6 +36,8 @@ export class Duties {
   readonly #stop = new AbortController();
   #gathering: Gathering | undefined;
   #active = false;
+  #ordered = false;
+  #rehearsal: Promise<void> | undefined;
 
   constructor(options: DutiesOptions) {
     this.#options = options;
@@ -42,6 +47,10 @@ export class Duties {
   async hello(hello: MessageInitShape<typeof HelloSchema>): Promise<void> {
     await this.#workshop.prepare();
     this.#tell({ case: "hello", value: hello });
+    // One that is waited for gets its order at once.
+    this.#options.clock.after(IDLE_MS, () => {
+      if (!this.#ordered) void this.#rehearse();
+    });
   }
 
   /** Author code ended the process: the host decides the attempt. */
@@ -51,6 +60,7 @@ export class Duties {
   }
 
   take(order: OrderBody): void {
+    this.#ordered = true;
     switch (order.case) {
       case "resolve":
         void this.#load(async () => ({
@@ -61,6 +71,8 @@ export class Duties {
       case "preload":
         void this.#load(async () => {
           requireSound(await this.#workshop.load(order.value));
+          await this.#rehearse();
+          await this.#workshop.rehearse(order.value);
           return { case: "preloaded", value: {} };
         });
         break;
@@ -94,6 +106,11 @@ export class Duties {
     } catch (thrown) {
       this.#tell({ case: "loadFailed", value: failureOf(thrown) });
     }
+  }
+
+  async #rehearse(): Promise<void> {
+    this.#rehearsal ??= rehearse();
+    await this.#rehearsal;
   }
 
   #activateWhenComplete(): void {

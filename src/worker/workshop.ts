@@ -16,6 +16,7 @@ import {
   verifySources,
 } from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
+import { fixedTimeout, hostLimit } from "./engine/attempt.ts";
 import { wireGraph, wireProblem, wireSource } from "./to-wire.ts";
 
 export type LoadFailure = MessageInitShape<typeof LoadFailedSchema>;
@@ -62,6 +63,25 @@ export class Workshop {
     this.#files = files;
     this.#loaded = loaded;
     return loaded;
+  }
+
+  /** Does what `resolve` asks for, short of calling the author's code. */
+  async rehearse(files: Files): Promise<void> {
+    await resolve(this, { ...files, inputJson: new Uint8Array() });
+  }
+
+  /** The same for what this very process loaded and compared a moment ago. */
+  async keep(files: Files, recorded: Recorded): Promise<LoadedDefinition> {
+    return this.#loaded ?? (await this.load(files, recorded));
+  }
+
+  /** Whether it loaded these very sources: then comparing those with the disk compares these. */
+  holds(sources: readonly SourceRecord[]): boolean {
+    const loaded = new Map(this.#loaded?.sources.map((source) => [source.path, source]));
+    return sources.every(({ path, digest, packageVersion }) => {
+      const own = loaded.get(path);
+      return own?.digest === digest && own.packageVersion === packageVersion;
+    });
   }
 
   async #evaluate(files: Files, recorded: Recorded | undefined): Promise<LoadedDefinition> {
@@ -137,7 +157,7 @@ export function requireSound(loaded: LoadedDefinition): {
 /** Answers `resolve`: what the file holds, and what it makes of the input. */
 export async function resolve(
   workshop: Workshop,
-  order: Resolve,
+  order: Files & Pick<Resolve, "inputJson">,
 ): Promise<MessageInitShape<typeof ResolvedSchema>> {
   const loaded = await workshop.load(order);
   const { workflow, graph } = requireSound(await withSchemas(loaded, order.workflowPath));
@@ -147,7 +167,19 @@ export async function resolve(
   if (order.inputJson.length === 0) return base;
   const inputJson = acceptInput(workflow, Buffer.from(order.inputJson).toString());
   const title = titleOf(workflow, JSON.parse(inputJson) as unknown);
-  return { ...base, inputJson: Buffer.from(inputJson), title };
+  return { ...base, inputJson: Buffer.from(inputJson), title, ...firstAttempt(workflow) };
+}
+
+/** A deadline that the author computes may depend on the run, which is not there yet. */
+function firstAttempt({
+  graph,
+  nodes,
+}: Workflow): Pick<MessageInitShape<typeof ResolvedSchema>, "first"> {
+  const node = nodes[graph.startAt];
+  const timeout = node === undefined ? undefined : fixedTimeout(node);
+  if (timeout === undefined) return {};
+  const { timeoutMs } = hostLimit(timeout);
+  return { first: timeoutMs === undefined ? {} : { timeoutMs: BigInt(timeoutMs) } };
 }
 
 async function withSchemas(loaded: LoadedDefinition, file: string): Promise<LoadedDefinition> {

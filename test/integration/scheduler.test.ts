@@ -93,7 +93,7 @@ describe("a worker", () => {
     const rig = new SchedulerRig();
     const worker = new FakeWorker(rig.at.clock);
     const runId = await rig.admit({ graph: hubAt("end") });
-    rig.scheduler.offer(runId, worker);
+    rig.scheduler.offer(runId, { worker });
     expect(await worker.hears("bootstrap")).toMatchObject({ runId, justResolved: true });
     expect(rig.supervisor.wishes).toEqual([]);
     worker.says({ case: "ready", value: {} });
@@ -107,7 +107,7 @@ describe("a worker", () => {
     await rig.launched();
     const worker = new FakeWorker(rig.at.clock);
     const runId = await rig.admit();
-    rig.scheduler.offer(runId, worker);
+    rig.scheduler.offer(runId, { worker });
     await turns();
     expect(worker.signals).toEqual(["stop RETIRED 2000"]);
     expect(rig.run(runId).status).toBe("queued");
@@ -118,7 +118,7 @@ describe("a worker", () => {
     const worker = new FakeWorker(rig.at.clock);
     worker.dies(KILLED);
     const runId = await rig.admit();
-    rig.scheduler.offer(runId, worker);
+    rig.scheduler.offer(runId, { worker });
     const other = await rig.supervisor.worker();
     expect(await other.hears("bootstrap")).toMatchObject({ runId, justResolved: false });
   });

@@ -41,6 +41,7 @@ function openLimited(): Limited {
     batchWrites: BATCH_WRITES_MAX,
     crash: () => {},
     onFatal: (error) => fatal.push(error),
+    onApplied: () => undefined,
     onCommit: () => {},
   });
   return { db, reader: session.reader, commits, fatal };

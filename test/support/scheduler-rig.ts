@@ -24,12 +24,17 @@ export interface SchedulerRigOptions {
 }
 
 /** Hands out fake workers, and lets a test hold a tree alive. */
-export class FakeSupervisor implements Pick<Supervisor, "acquire" | "remember" | "endTree"> {
+export class FakeSupervisor implements Pick<
+  Supervisor,
+  "acquire" | "acquireReady" | "remember" | "endTree"
+> {
   readonly wishes: Wish[] = [];
   readonly remembered: WantedWorkflow[] = [];
   readonly ended: Tree[] = [];
   /** What the next calls of `acquire` get; without one a new worker. */
   readonly prepared: (FakeWorker | Error)[] = [];
+  /** What waits to be taken without delay. */
+  readonly spares: FakeWorker[] = [];
   /** While set, no tree is confirmed gone. */
   holdTrees: Promise<void> | undefined;
   readonly #rig: TestRig;
@@ -48,6 +53,13 @@ export class FakeSupervisor implements Pick<Supervisor, "acquire" | "remember" |
     if (waiter === undefined) this.#given.push(worker);
     else waiter(worker);
     return worker;
+  }
+
+  acquireReady(wish: Wish): FakeWorker | undefined {
+    const index = this.spares.findIndex(
+      ({ preloadedFor }) => preloadedFor === undefined || wish.fresh !== true,
+    );
+    return index < 0 ? undefined : this.spares.splice(index, 1)[0];
   }
 
   remember(want: WantedWorkflow): void {
@@ -104,7 +116,7 @@ export class SchedulerRig extends TestRig {
         stateOf: (pid) => this.states.get(pid) ?? "S",
         cpuMsOf: (pid) => this.cpuMs.get(pid) ?? 0,
         bootId: () => "boot",
-        changedAt: async (path) => await Promise.resolve(this.changes.get(path) ?? 0),
+        changedAt: (path) => this.changes.get(path) ?? 0,
       },
     });
     onTestFinished(() => this.stop(true));

@@ -5,7 +5,8 @@ import {
   openTimer,
   verdict,
 } from "../../src/host/operations/attempts.ts";
-import type { Attachment, BeginRecord, BlockRequest } from "../../src/host/operations/attempts.ts";
+import type { Attachment, BeginRecord } from "../../src/host/operations/attach.ts";
+import type { BlockRequest } from "../../src/host/operations/attempts.ts";
 import { blockRun } from "../../src/host/operations/attempts.ts";
 import type {
   AckRecord,

@@ -29,6 +29,7 @@ export function troubled(store: Store): TroubledStore {
       return await store.write(name, body);
     },
     subscribe: (listener) => store.subscribe(listener),
+    beforeCommit: (listener) => store.beforeCommit(listener),
     sizes: () => store.sizes(),
     checkIdentity: () => store.checkIdentity(),
     backup: (path) => store.backup(path),

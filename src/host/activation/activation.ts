@@ -4,17 +4,20 @@ import { ClaimLostError } from "../errors.ts";
 import { HOST_STOP_GRACE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";
 import { verdict } from "../operations/attempts.ts";
 import { renewClaim } from "../operations/claims.ts";
+import type { BeginRecord } from "../operations/attach.ts";
 import type { FailureRecord, RunRecord } from "../records.ts";
 import type { SupervisedWorker, WorkerExit } from "../supervisor/supervised-worker.ts";
 import { AttemptDeadline } from "./attempt-deadline.ts";
-import { beginFrames } from "./begin-frames.ts";
+import { beginFrames, sendAll } from "./begin-frames.ts";
+import { openedBy } from "./beginning.ts";
+import type { OpenAttempt } from "./beginning.ts";
 import { concludeActivation } from "./conclusion.ts";
 import { Conversation } from "./conversation.ts";
 import { LoopWatch } from "./loop-watch.ts";
 import type { LoopBlock } from "./loop-watch.ts";
-import type { OpenAttempt } from "./proposals.ts";
 import { CLAIM_RAN_OUT, newStanding } from "./standing.ts";
 import type { Standing } from "./standing.ts";
+import { isRunnable } from "./tools.ts";
 import type { ActivationTools } from "./tools.ts";
 
 export interface ActivationStart {
@@ -23,6 +26,11 @@ export interface ActivationStart {
   readonly worker: SupervisedWorker;
   /** The worker resolved the file for this very run a moment ago. */
   readonly justResolved: boolean;
+  /** Present when the run was attached as it was launched: the worker begins without asking. */
+  readonly attached?: {
+    readonly begin: BeginRecord;
+    readonly limit: { readonly timeoutMs?: number };
+  };
   /** The first node executes, or the edge is being taken. */
   readonly onBegun: () => void;
 }
@@ -32,8 +40,7 @@ export interface ActivationEnd {
   readonly wantsFresh: boolean;
 }
 
-/** The process table says that a process is stopped or traced. */
-const STOPPED_STATES: ReadonlySet<string> = new Set(["T", "t"]);
+const LOADED_TOO_SLOWLY = `did not load the workflow within ${RESOLVE_DEADLINE_MS / 1_000} s`;
 
 /**
  * The host's side of one generation of one run: it owns the claim's renewal, the
@@ -57,7 +64,9 @@ export class Activation {
   #draining = false;
   #leaving = false;
   #gone = false;
-  /** Ends a worker that should have ended, or begun, by itself. */
+  /** Ends a worker that should have begun. */
+  #loading: Timer | undefined;
+  /** Ends a worker that should have ended by itself. */
   #impatience: Timer | undefined;
 
   constructor(tools: ActivationTools, start: ActivationStart) {
@@ -70,26 +79,30 @@ export class Activation {
     this.worker = worker;
     this.#standing = newStanding(run, worker);
     this.#conversation = new Conversation(tools, this.#standing, {
-      opened: (attempt) => this.#opened(attempt),
-      released: () => this.#released(),
+      opened: (attempt) => {
+        this.#loading?.cancel();
+        this.#executes(attempt);
+      },
+      released: () => {
+        this.#standing.released = true;
+        this.#dismiss();
+      },
       leaving: () => this.#dismiss(),
       failed: () => this.#failed(),
       answered: () => this.#answered(),
-      heartbeat: (cpuMs) => this.#loop.heard(cpuMs),
+      heartbeat: (cpuMs) => {
+        // One that was attached as it was launched shows by this that it has begun.
+        if (this.#standing.attempt !== undefined) this.#loading?.cancel();
+        this.#loop.heard(cpuMs);
+      },
       fault: (reason) => this.#endFor("faultReason", reason),
       discard: (reason) => this.#endFor("hostReason", reason),
     });
-    this.#deadline = new AttemptDeadline(clock, tools.settings.verdictGraceMs, () =>
-      this.#overdue(),
-    );
-    const blockedMs = tools.settings.loopBlockedMs;
+    const { verdictGraceMs, loopBlockedMs: blockedMs } = tools.settings;
+    this.#deadline = new AttemptDeadline(clock, verdictGraceMs, () => this.#overdue());
     this.#loop = new LoopWatch({ clock, probe: tools.probe, blockedMs }, worker, run.node);
     this.#renewedAt = clock.monotonic();
     this.ended = this.#live();
-  }
-
-  get projectDir(): string {
-    return this.#standing.run.projectDir;
   }
 
   /** Present while the worker's loop stands still. */
@@ -142,14 +155,16 @@ export class Activation {
     });
     worker.bind(this.runId, this.generation);
     worker.onFrame((frame) => this.#conversation.receive(frame));
-    this.#wait(RESOLVE_DEADLINE_MS, () => {
-      const seconds = RESOLVE_DEADLINE_MS / 1_000;
-      this.#endFor("faultReason", `did not load the workflow within ${seconds} s`);
+    this.#loading = this.#tools.host.clock.after(RESOLVE_DEADLINE_MS, () => {
+      this.#endFor("faultReason", LOADED_TOO_SLOWLY);
     });
     void this.#sendBeginning();
+    const { attached } = this.#start;
+    if (attached !== undefined) this.#executes(openedBy(attached.begin, attached.limit));
     const exit = await exited;
     this.#gone = true;
     this.#deadline.clear();
+    this.#loading.cancel();
     this.#impatience?.cancel();
     await concludeActivation(this.#tools, this.#standing, {
       exit,
@@ -158,35 +173,25 @@ export class Activation {
     return { wantsFresh: this.#standing.wantsFresh };
   }
 
-  /** One frame after the other as the stream takes them: a run's values may be many and large. */
   async #sendBeginning(): Promise<void> {
     const { cacheDir, host } = this.#tools;
-    const { run, justResolved } = this.#start;
+    const { run, justResolved, attached } = this.#start;
+    const options = { cacheDir, justResolved, begin: attached?.begin };
     try {
-      for (const frame of beginFrames(host.store.reader, run, { cacheDir, justResolved })) {
-        this.worker.send(frame);
-        await this.worker.drained();
-        if (this.#gone) return;
-      }
+      const frames = beginFrames(host.store.reader, run, options);
+      await sendAll(frames, this.worker, () => this.#gone);
     } catch (error) {
       this.#log("activation.unreadable", { error });
       this.#endFor("faultReason", "could not be given the run: a stored value is damaged");
     }
   }
 
-  #opened(attempt: OpenAttempt): void {
+  #executes(attempt: OpenAttempt): void {
     const first = this.#standing.attempt === undefined;
     this.#standing.attempt = attempt;
     this.#loop.executes(attempt.node);
     this.#deadline.watch(attempt.timeoutMs);
-    if (!first) return;
-    this.#impatience?.cancel();
-    this.#start.onBegun();
-  }
-
-  #released(): void {
-    this.#standing.released = true;
-    this.#dismiss();
+    if (first) this.#start.onBegun();
   }
 
   /** It was told to exit, or says that it does. */
@@ -237,8 +242,7 @@ export class Activation {
   }
 
   #renew(): void {
-    const state = this.#tools.probe.stateOf(this.worker.pid);
-    if (this.#renewing || state === undefined || STOPPED_STATES.has(state)) return;
+    if (this.#renewing || !isRunnable(this.#tools.probe, this.worker.pid)) return;
     this.#renewing = true;
     const { clock } = this.#tools.host;
     renewClaim(this.#tools.host, this.#standing.proof)

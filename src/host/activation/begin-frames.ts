@@ -5,13 +5,18 @@ import type { WorkResponse } from "../../gen/piworkflows/worker/v1/worker_servic
 import { failureMessage, jsonBytes, response, sourceMessage } from "../handlers/worker-convert.ts";
 import type { AttemptStatus as AttemptStatusName } from "../lifecycle/attempt.ts";
 import { VALUE_BYTES_MAX } from "../limits.ts";
+import type { BeginRecord } from "../operations/attach.ts";
 import type { AttemptRecord, RunRecord, SourceRecord } from "../records.ts";
 import type { Reader } from "../store/tx.ts";
+import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
+import { beginMessage } from "./beginning.ts";
 
 export interface BeginOptions {
   readonly cacheDir: string;
   /** The worker itself resolved the file for this very run a moment ago. */
   readonly justResolved: boolean;
+  /** Present when the run was attached as it was launched. */
+  readonly begin?: BeginRecord | undefined;
 }
 
 /**
@@ -45,11 +50,37 @@ export function* beginFrames(
     steps: run.steps,
     justResolved: options.justResolved,
     valueBytesMax: BigInt(VALUE_BYTES_MAX),
+    ...(options.begin === undefined ? {} : { begin: beginMessage(options.begin) }),
   };
   yield response({ case: "bootstrap", value });
   yield inputFrame(reader, run);
   for (const attempt of closed) yield resultFrame(reader, attempt);
   for (const source of recorded) yield sourceFrame(reader, source);
+}
+
+/** So much at a time as the stream takes: a run's values may be many and large. */
+export async function sendAll(
+  frames: Iterable<WorkResponse>,
+  worker: Pick<SupervisedWorker, "send" | "drained">,
+  isGone: () => boolean,
+): Promise<void> {
+  let underway = 0;
+  for (const frame of frames) {
+    worker.send(frame);
+    underway += valueBytes(frame);
+    if (underway < BURST_BYTES) continue;
+    await worker.drained();
+    if (isGone()) return;
+    underway = 0;
+  }
+}
+
+/** Values of a run that may be on their way to its worker at the same time. */
+const BURST_BYTES = 256 * 1_024;
+
+function valueBytes({ body }: WorkResponse): number {
+  if (body.case === "state") return body.value.json.length;
+  return body.case === "source" ? body.value.content.length : 0;
 }
 
 function inputFrame(reader: Reader, run: RunRecord): WorkResponse {

@@ -20,9 +20,10 @@ import { blockRun } from "../operations/attempts.ts";
 import { recordEffectProcess } from "../operations/effects.ts";
 import { writeProgress } from "../operations/progress.ts";
 import { AnswerQueue } from "./answer-queue.ts";
+import type { OpenAttempt } from "./beginning.ts";
 import { ProgressWriter } from "./progress-writer.ts";
 import { proposalOf } from "./proposals.ts";
-import type { Committed, OpenAttempt } from "./proposals.ts";
+import type { Committed } from "./proposals.ts";
 import { CLAIM_RAN_OUT } from "./standing.ts";
 import type { Standing } from "./standing.ts";
 import type { ActivationTools } from "./tools.ts";
@@ -131,6 +132,7 @@ export class Conversation {
 
   #propose(frame: WorkRequest): void {
     if (this.#toldLost) return;
+    this.#standing.proven = true;
     this.#answers.add(this.#commit(frame), (outcome) => {
       if (outcome.ok) this.#committed(frame, outcome.value);
       else this.#refuse(outcome.error, frame);
@@ -194,7 +196,7 @@ export class Conversation {
 
   #loadFailed(value: LoadFailed): void {
     const { standing, failed } = { standing: this.#standing, failed: loadFailureRecord(value) };
-    if (standing.attempt !== undefined) {
+    if (standing.attempt !== undefined && standing.proven) {
       this.#events.fault("said that it cannot load what it has begun");
     } else if (standing.mayBeStale && failed.reason === "SOURCE_CHANGED") {
       standing.wantsFresh = true;

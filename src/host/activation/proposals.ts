@@ -1,6 +1,5 @@
 /** A worker's proposals: what each asks of the operations, and how the answer reads. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { ActivationKind as WireKind } from "../../gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import { AttemptOutcome } from "../../gen/piworkflows/worker/v1/endings_pb.ts";
 import { GrantKind } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type {
@@ -20,20 +19,14 @@ import {
   safeNumber,
   sourceWithContent,
 } from "../handlers/worker-convert.ts";
+import type { BeginRecord } from "../operations/attach.ts";
 import { advance, attachWorker, openInteraction, openTimer } from "../operations/attempts.ts";
-import type { BeginRecord } from "../operations/attempts.ts";
 import type { AckRecord, NextStep } from "../operations/boundary.ts";
 import { beginEffect } from "../operations/effects.ts";
 import type { GrantRecord } from "../operations/effects.ts";
 import type { ActivationKind, ClaimProof } from "../records.ts";
-
-/** The attempt that is open after a commit. */
-export interface OpenAttempt {
-  readonly attemptId: string;
-  readonly node: string;
-  /** Absent means that it may take for ever. */
-  readonly timeoutMs?: number;
-}
+import { beginMessage, openedBy } from "./beginning.ts";
+import type { OpenAttempt } from "./beginning.ts";
 
 /** A committed proposal: what the worker is told, and what follows for the activation. */
 export interface Committed {
@@ -99,23 +92,19 @@ function readyProposal({ host, proof, number }: Asked, ready: Body<"ready">): Pr
 }
 
 function begun(begin: BeginRecord, timeout: { readonly timeoutMs?: number }): Committed {
-  const value = {
-    kind: WIRE_KINDS[begin.kind],
-    attemptId: begin.attemptId,
-    attempt: begin.attempt,
-    boundary: BigInt(begin.boundary),
-    countedAttempts: begin.countedAttempts,
-  };
-  const executes = begin.kind === "start" || begin.kind === "continue";
   return {
-    body: { case: "begin", value },
+    body: { case: "begin", value: beginMessage(begin) },
     parked: false,
-    opened: {
-      attemptId: begin.attemptId,
-      node: begin.node,
-      ...(executes ? timeout : {}),
-    },
+    opened: openedBy(begin, limitOf(begin.kind, timeout)),
   };
+}
+
+/** An activation that only routes executes nothing, so nothing of it can be overdue. */
+function limitOf(
+  kind: ActivationKind,
+  timeout: { readonly timeoutMs?: number },
+): { readonly timeoutMs?: number } {
+  return kind === "start" || kind === "continue" ? timeout : {};
 }
 
 function advanceProposal(asked: Asked, { result, follow, newSources }: Body<"advance">): Proposal {
@@ -233,13 +222,4 @@ const GRANTS: Readonly<Record<GrantRecord["kind"], GrantKind>> = {
   observe: GrantKind.OBSERVE,
   stored: GrantKind.STORED,
   blocked: GrantKind.BLOCKED,
-};
-
-const WIRE_KINDS: Readonly<Record<ActivationKind, WireKind>> = {
-  start: WireKind.START,
-  continue: WireKind.CONTINUE,
-  answered: WireKind.ANSWERED,
-  expired: WireKind.EXPIRED,
-  verdict: WireKind.VERDICT,
-  validate: WireKind.VALIDATE,
 };

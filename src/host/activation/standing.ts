@@ -1,6 +1,6 @@
 import type { ClaimProof, FailureRecord, RunRecord } from "../records.ts";
 import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
-import type { OpenAttempt } from "./proposals.ts";
+import type { OpenAttempt } from "./beginning.ts";
 
 /** The process that applies an effect, in a group of its own. */
 export interface CommandProcess {
@@ -28,6 +28,8 @@ export interface Standing {
   readonly mayBeStale: boolean;
   /** The attempt that is open or routed on; absent until the run is attached. */
   attempt: OpenAttempt | undefined;
+  /** The worker has proposed something: it had the workflow loaded as the run recorded it. */
+  proven: boolean;
   /** The claim was given back or lost: the run is no longer this worker's. */
   released: boolean;
   /** The worker's last words: author code ended the process. */
@@ -49,6 +51,7 @@ export function newStanding(run: RunRecord, worker: SupervisedWorker): Standing 
     proof: { runId, workerId: worker.id, generation, tokenHash: worker.secretHash },
     mayBeStale: worker.preloadedFor !== undefined,
     attempt: undefined,
+    proven: false,
     released: false,
     failure: undefined,
     faultReason: undefined,

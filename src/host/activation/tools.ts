@@ -8,7 +8,16 @@ export interface ProcessProbe {
   readonly cpuMsOf: (pid: number) => number | undefined;
   readonly bootId: () => string;
   /** Wall-clock time of a file's last change; `Infinity` when it cannot be told. */
-  readonly changedAt: (path: string) => Promise<number>;
+  readonly changedAt: (path: string) => number;
+}
+
+/** The process table says that a process is stopped or traced. */
+const STOPPED_STATES: ReadonlySet<string> = new Set(["T", "t"]);
+
+/** Whether a process is there and would go on by itself. */
+export function isRunnable(probe: Pick<ProcessProbe, "stateOf">, pid: number): boolean {
+  const state = probe.stateOf(pid);
+  return state !== undefined && !STOPPED_STATES.has(state);
 }
 
 export interface ActivationSettings {

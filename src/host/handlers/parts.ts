@@ -34,9 +34,9 @@ export interface LoadRequest extends WantedWorkflow {
 }
 
 export interface LoadedWorkflow extends ResolvedRecord {
-  /** Lets the run execute in the very worker that loaded the file. */
+  /** Lets the run that is about to be admitted execute in the very worker that loaded the file. */
   offerTo(runId: string): void;
-  /** Nobody needs that worker. */
+  /** Nobody needs that worker: there will be no such run. */
   discard(): void;
 }
 

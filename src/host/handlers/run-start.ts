@@ -24,6 +24,7 @@ import { admitRun } from "../operations/runs.ts";
 import type { Admission } from "../operations/runs.ts";
 import type { ModelRecord } from "../records-sessions.ts";
 import type { CommandResult } from "../store/doors.ts";
+import { newId } from "../../platform/ids.ts";
 import {
   checkBytes,
   checkInstant,
@@ -180,14 +181,18 @@ async function admit(
   { notBefore, ...wanted }: Wanted,
 ): Promise<Admitted> {
   const loaded = await resolver.load(wanted);
+  const runId = newId("run");
+  // Before the admission, so that the same COMMIT can hold the launch.
+  loaded.offerTo(runId);
   try {
     const result = await admitRun(host, asked, {
+      runId,
       ...wanted,
       ...admissionOf(loaded),
       ...(notBefore === undefined ? {} : { notBefore }),
     });
-    if (result.outcome === "committed" && result.runId !== undefined) loaded.offerTo(result.runId);
-    else loaded.discard();
+    // Another run answers: an earlier one of the same key, or one that is taken for this.
+    if (result.runId !== runId) loaded.discard();
     return { result, warnings: loaded.warnings };
   } catch (error) {
     loaded.discard();

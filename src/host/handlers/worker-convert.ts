@@ -34,6 +34,8 @@ export interface ResolvedRecord {
   /** Never empty. */
   readonly title: string;
   readonly warnings: readonly WorkflowProblem[];
+  /** The first attempt of a run with this input, when its deadline is known already. */
+  readonly first?: { readonly timeoutMs?: number };
 }
 
 export type LoadFailureReason = "WORKFLOW_INVALID" | "INPUT_INVALID" | "SOURCE_CHANGED";
@@ -72,6 +74,7 @@ export function resolvedRecord(resolved: Resolved): ResolvedRecord {
     inputJson: resolved.inputJson.length === 0 ? "null" : jsonText("the input", resolved.inputJson),
     title: resolved.title === "" ? graph.name : resolved.title,
     warnings: resolved.warnings.map(problemRecord),
+    ...(resolved.first === undefined ? {} : { first: optionalMs(resolved.first.timeoutMs) }),
   };
 }
 

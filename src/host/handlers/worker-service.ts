@@ -104,10 +104,18 @@ class WorkerStream implements WorkerChannel {
   send(frame: WorkResponse): void {
     if (this.#closed) return;
     this.#unread += 1;
+    this.#gather();
     this.#stream.write(framed(toBinary(WorkResponseSchema, frame)), () => this.#taken());
     if (this.#unread <= FRAMES_UNREAD_MAX) return;
     this.close();
     this.#parts.worker.kill();
+  }
+
+  /** What is sent without a pause leaves as one piece, and arrives as one. */
+  #gather(): void {
+    if (this.#stream.writableCorked > 0) return;
+    this.#stream.cork();
+    queueMicrotask(() => this.#stream.uncork());
   }
 
   async drained(): Promise<void> {

@@ -1,9 +1,10 @@
 import { HostError } from "../errors.ts";
-import { runLifecycle } from "../lifecycle/run.ts";
-import type { ActivationKind, ClaimProof, EffectRecord, SourceWithContent } from "../records.ts";
+import type { ClaimProof, EffectRecord } from "../records.ts";
 import { claimed } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
-import { countedAttempts, openAttempt, requireRunning } from "./attempt-rows.ts";
+import { attach } from "./attach.ts";
+import type { Attachment, BeginRecord } from "./attach.ts";
+import { requireRunning } from "./attempt-rows.ts";
 import { endAttempt, finishRun, takeNext, takeProposal } from "./boundary.ts";
 import type { AckRecord, AttemptResult, NextStep, Proposal, RunEnd } from "./boundary.ts";
 import { applyingEffect } from "./effect-rows.ts";
@@ -13,64 +14,20 @@ import type { Block } from "./interruption.ts";
 import { asOwner } from "./owner.ts";
 import { hold, parkOnInteraction, parkOnTimer } from "./parking.ts";
 import type { InteractionRequest, TimerRequest } from "./parking.ts";
-import { changeRun, storeSources } from "./step.ts";
 import type { Step } from "./step.ts";
 import { decide } from "./verdict.ts";
 import type { Decision, VerdictRecord } from "./verdict.ts";
 
-/** What a worker begins with. */
-export interface BeginRecord {
-  readonly kind: ActivationKind;
-  readonly attemptId: string;
-  readonly attempt: number;
-  readonly node: string;
-  readonly visit: number;
-  readonly boundary: number;
-  readonly countedAttempts: number;
-}
-
-export interface Attachment {
-  /** Deadline of the attempt to begin. */
-  readonly timeoutMs?: number;
-  readonly newSources: readonly SourceWithContent[];
-}
-
-/**
- * The worker of a launched run has everything loaded: the run is running, and
- * the attempt of its position is open unless the activation only routes.
- */
+/** The worker of a launched run says that it has everything loaded. */
 export function attachWorker(
   host: HostContext,
   proof: ClaimProof,
   number: number,
-  { timeoutMs, newSources }: Attachment,
+  attachment: Attachment,
 ): Promise<BeginRecord> {
-  return claimed(host, "attach", { proof, number }, (tx, run) => {
-    const step = { tx, run, at: host.clock.now() };
-    const status = runLifecycle.next(run.status, "attach");
-    storeSources(step, newSources);
-    const newest = tx.attempts.newest(run.runId);
-    const attempt = run.routing
-      ? newest
-      : (tx.attempts.open(run.runId) ??
-        openAttempt(step, { node: run.node, visit: run.visit, timeoutMs }, newest));
-    if (attempt === undefined) throw new HostError("ILLEGAL_TRANSITION", "nothing to route on");
-    const boundary = run.boundary + 1;
-    changeRun(step, {
-      event: "attach",
-      change: { status, boundary },
-      data: { attemptId: attempt.attemptId, activation: run.activation },
-    });
-    return {
-      kind: run.activation,
-      attemptId: attempt.attemptId,
-      attempt: attempt.attempt,
-      node: run.node,
-      visit: run.visit,
-      boundary,
-      countedAttempts: countedAttempts(tx, run),
-    };
-  });
+  return claimed(host, "attach", { proof, number }, (tx, run) =>
+    attach({ tx, run, at: host.clock.now() }, attachment),
+  );
 }
 
 export interface Advance extends Proposal {

@@ -4,6 +4,8 @@ import type { ClaimProof, ClaimRecord, RunRecord } from "../records.ts";
 import { claimed, control, system } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Tx } from "../store/tx.ts";
+import { attach } from "./attach.ts";
+import type { Attachment, BeginRecord } from "./attach.ts";
 import { interrupt } from "./interruption.ts";
 import type { InterruptOutcome, Interruption } from "./interruption.ts";
 import { asOwner } from "./owner.ts";
@@ -22,6 +24,15 @@ export interface Launch {
   readonly worker: WorkerProcess;
   /** SHA-256 of the worker's secret. */
   readonly tokenHash: string;
+  /** Present when the worker has everything loaded: the run is attached in the same transaction. */
+  readonly attachment?: Attachment;
+}
+
+export interface Launched {
+  readonly generation: number;
+  readonly run: RunRecord;
+  /** What the worker begins with, when it was attached. */
+  readonly begin?: BeginRecord;
 }
 
 /**
@@ -31,8 +42,8 @@ export interface Launch {
  */
 export function launchRun(
   host: HostContext,
-  { runId, worker, tokenHash }: Launch,
-): Promise<{ readonly generation: number; readonly run: RunRecord }> {
+  { runId, worker, tokenHash, attachment }: Launch,
+): Promise<Launched> {
   return control(host, "launch", runId, (tx, run) => {
     const at = host.clock.now();
     const status = runLifecycle.next(run.status, "launch");
@@ -57,7 +68,8 @@ export function launchRun(
       { tx, run, at },
       { event: "launch", change: { status }, data: { generation, workerId: worker.workerId } },
     );
-    return { generation, run: after.run };
+    const launched = { generation, run: after.run };
+    return attachment === undefined ? launched : { ...launched, begin: attach(after, attachment) };
   });
 }
 

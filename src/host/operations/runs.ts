@@ -23,6 +23,8 @@ import { requireBytes, storeSources, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
 export interface Admission {
+  /** When its id was told before; a new one by default. */
+  readonly runId?: string;
   readonly workflow: string;
   readonly workflowPath: string;
   readonly projectDir: string;
@@ -175,7 +177,7 @@ function putRun(tx: Tx, admission: Admission, at: Instant): string {
   const { graph, inputJson, workflow, workflowPath, projectDir, priority } = admission;
   const { restartedFrom, originSession, model } = admission;
   const run: RunRecord = {
-    runId: newId("run"),
+    runId: admission.runId ?? newId("run"),
     position: tx.runs.lastPosition() + 1,
     workflow,
     title: admission.title === "" ? workflow : admission.title,

@@ -5,15 +5,21 @@ import { isStorageTrouble } from "../activation/writes.ts";
 import { HostError } from "../errors.ts";
 import { KILL_GRACE_MS } from "../limits.ts";
 import { launchRun } from "../operations/claims.ts";
-import type { RunRecord } from "../records.ts";
-import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
+import type { RunRecord, WorkerRecord } from "../records.ts";
+import type { SupervisedWorker, Wish } from "../supervisor/supervised-worker.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { isSpareCurrent } from "./spare-check.ts";
 import { buryWorker } from "./take-over.ts";
 
-/** A worker for one run. */
-export interface FoundWorker {
+/** A worker that resolved a run's file. */
+export interface OfferedWorker {
   readonly worker: SupervisedWorker;
+  /** The run's first attempt, when its deadline is known already. */
+  readonly first?: { readonly timeoutMs?: number };
+}
+
+/** A worker for one run. */
+export interface FoundWorker extends OfferedWorker {
   /** It resolved the file for this very run. */
   readonly justResolved: boolean;
 }
@@ -21,10 +27,12 @@ export interface FoundWorker {
 /** After a worker could not be started or a launch not be stored, everybody waits so long. */
 const HOLD_MS = 1_000;
 
+type LaunchSupervisor = Pick<Supervisor, "acquire" | "acquireReady" | "remember">;
+
 /** Finds a worker for a run and gives it the run's claim. */
 export class Launcher {
   readonly #tools: ActivationTools;
-  readonly #supervisor: Pick<Supervisor, "acquire" | "remember">;
+  readonly #supervisor: LaunchSupervisor;
   /** Workers that resolved a run's file and wait for its launch. */
   readonly #offers = new Map<string, FoundWorker>();
   /** Workers whose launch could not be stored, kept so that none is started for each try. */
@@ -34,7 +42,7 @@ export class Launcher {
   #heldUntil = 0;
   #closed = false;
 
-  constructor(tools: ActivationTools, supervisor: Pick<Supervisor, "acquire" | "remember">) {
+  constructor(tools: ActivationTools, supervisor: LaunchSupervisor) {
     this.#tools = tools;
     this.#supervisor = supervisor;
   }
@@ -44,17 +52,26 @@ export class Launcher {
     return !this.#closed && this.#tools.host.clock.monotonic() >= this.#heldUntil;
   }
 
-  offer(runId: string, worker: SupervisedWorker): void {
-    if (this.#closed) release(worker);
-    else this.#offers.set(runId, { worker, justResolved: true });
+  offer(runId: string, offered: OfferedWorker): void {
+    if (this.#closed) release(offered.worker);
+    else this.#offers.set(runId, { ...offered, justResolved: true });
+  }
+
+  /** There will be no such run. */
+  withdraw(runId: string): void {
+    const offered = this.#offers.get(runId);
+    this.#offers.delete(runId);
+    if (offered !== undefined) release(offered.worker);
   }
 
   /** There was no place for these: a waiting run keeps no process. */
   retireOffers(): void {
-    for (const { worker } of this.#offers.values()) release(worker);
-    this.#offers.clear();
+    const { runs } = this.#tools.host.store.reader;
+    // One that is not stored yet is about to be, or is withdrawn.
+    for (const runId of this.#offers.keys())
+      if (runs.get(runId) !== undefined) this.withdraw(runId);
     for (const [runId, { worker }] of this.#kept) {
-      if (this.#tools.host.store.reader.runs.get(runId)?.status === "queued") continue;
+      if (runs.get(runId)?.status === "queued") continue;
       this.#kept.delete(runId);
       release(worker);
     }
@@ -67,6 +84,19 @@ export class Launcher {
       for (const { worker } of held.values()) release(worker);
       held.clear();
     }
+  }
+
+  /** A worker that is there already, for a run of which nothing is left to be ended. */
+  ready(run: RunRecord): FoundWorker | undefined {
+    const { runId } = run;
+    if (this.#unburied(runId) !== undefined) return undefined;
+    const held = this.#take(runId);
+    if (held !== undefined) return held;
+    const worker = this.#supervisor.acquireReady(this.#wishFor(run));
+    if (worker === undefined) return undefined;
+    if (this.#isCurrent(worker, run)) return { worker, justResolved: false };
+    release(worker);
+    return undefined;
   }
 
   /** Absent when there is none to be had now; then everybody is held for a moment. */
@@ -89,12 +119,16 @@ export class Launcher {
     const { runId, workflowPath, projectDir } = run;
     const { id: workerId, pid, startTime, secretHash: tokenHash } = worker;
     const process = { workerId, pid, startTime, bootId: this.#tools.probe.bootId() };
+    const first = firstAttempt(run, found);
+    const attachment = first === undefined ? {} : { attachment: { ...first, newSources: [] } };
+    const launch = { runId, worker: process, tokenHash, ...attachment };
     try {
-      const launched = await launchRun(this.#tools.host, { runId, worker: process, tokenHash });
+      const { run: launched, begin } = await launchRun(this.#tools.host, launch);
       return new Activation(this.#tools, {
-        run: launched.run,
+        run: launched,
         worker,
         justResolved,
+        ...(begin === undefined ? {} : { attached: { begin, limit: first ?? {} } }),
         onBegun: () => this.#supervisor.remember({ workflowPath, projectDir }),
       });
     } catch (error) {
@@ -121,21 +155,33 @@ export class Launcher {
     return found === undefined || found.worker.state === "ended" ? undefined : found;
   }
 
-  async #buryEarlier({ runId }: RunRecord): Promise<void> {
+  /** An earlier worker of the run of which nobody has stored that it is gone. */
+  #unburied(runId: string): WorkerRecord | undefined {
     const before = this.#tools.host.store.reader.workers.newest(runId);
-    if (before !== undefined && before.endedAt === undefined) await buryWorker(this.#tools, before);
+    return before?.endedAt === undefined ? before : undefined;
+  }
+
+  async #buryEarlier({ runId }: RunRecord): Promise<void> {
+    const before = this.#unburied(runId);
+    if (before !== undefined) await buryWorker(this.#tools, before);
   }
 
   async #acquire(run: RunRecord): Promise<SupervisedWorker> {
-    const { runId, workflowPath, projectDir, useRecorded } = run;
-    // A spare that loaded the disk's bytes cannot run the recorded ones.
-    const fresh = useRecorded || this.#fresh.has(runId);
-    const worker = await this.#supervisor.acquire({ workflowPath, projectDir, fresh });
-    const recorded = this.#tools.host.store.reader.sources.ofRun(runId);
-    const { changedAt } = this.#tools.probe;
-    if (await isSpareCurrent(worker, run, { recorded, changedAt })) return worker;
+    const wish = this.#wishFor(run);
+    const worker = await this.#supervisor.acquire(wish);
+    if (this.#isCurrent(worker, run)) return worker;
     release(worker);
-    return await this.#supervisor.acquire({ workflowPath, projectDir, fresh: true });
+    return await this.#supervisor.acquire({ ...wish, fresh: true });
+  }
+
+  /** A spare that loaded the disk's bytes cannot run the recorded ones. */
+  #wishFor({ runId, workflowPath, projectDir, useRecorded }: RunRecord): Wish {
+    return { workflowPath, projectDir, fresh: useRecorded || this.#fresh.has(runId) };
+  }
+
+  #isCurrent(worker: SupervisedWorker, run: RunRecord): boolean {
+    const recorded = this.#tools.host.store.reader.sources.ofRun(run.runId);
+    return isSpareCurrent(worker, run, { recorded, changedAt: this.#tools.probe.changedAt });
   }
 
   #hold(event: string, { runId }: RunRecord, error: unknown): void {
@@ -143,6 +189,19 @@ export class Launcher {
     this.#heldUntil = this.#tools.host.clock.monotonic() + HOLD_MS;
     this.#tools.host.log.error(event, { runId, error });
   }
+}
+
+/**
+ * The attempt to begin, where the host knows all of it: the run is then attached
+ * as it is launched, and the worker begins without asking. Of anything but a new
+ * run or an edge to be taken only the worker can tell the deadline.
+ */
+function firstAttempt(
+  { routing, activation }: RunRecord,
+  { worker, justResolved, first }: FoundWorker,
+): { readonly timeoutMs?: number } | undefined {
+  if (routing) return worker.preloadedFor === undefined ? undefined : {};
+  return justResolved && activation === "start" ? first : undefined;
 }
 
 function release(worker: SupervisedWorker): void {

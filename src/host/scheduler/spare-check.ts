@@ -9,18 +9,17 @@ const KERNEL_TICK_MS = 20;
  * the run recorded: none of them changed since both were there. Told from times
  * alone, so a file that was only touched costs the run its spare and nothing else.
  */
-export async function isSpareCurrent(
+export function isSpareCurrent(
   spare: SupervisedWorker,
   run: RunRecord,
   files: {
     readonly recorded: readonly SourceRecord[];
-    readonly changedAt: (path: string) => Promise<number>;
+    readonly changedAt: (path: string) => number;
   },
-): Promise<boolean> {
+): boolean {
   if (spare.preloadedAt === undefined) return true;
   const since = Math.min(spare.preloadedAt, run.createdAt) - KERNEL_TICK_MS;
-  const times = await Promise.all(files.recorded.map((source) => files.changedAt(fileOf(source))));
-  return times.every((time) => time < since);
+  return files.recorded.every((source) => files.changedAt(fileOf(source)) < since);
 }
 
 /** A package is known by its manifest alone. */

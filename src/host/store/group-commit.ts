@@ -5,17 +5,13 @@ import { HostError } from "../errors.ts";
 import { BUSY_BUDGET_MS } from "../limits.ts";
 import type { Session, WriteEffects } from "./session.ts";
 import { storageCode } from "./storage-error.ts";
+import { describe, refusal } from "./storage-refusal.ts";
+import { changeOf } from "./store-change.ts";
+import type { StoreChange } from "./store-change.ts";
 import type { Tx } from "./tx.ts";
 
 const BUSY_DELAY_MS_MIN = 25;
 const BUSY_DELAY_MS_MAX = 250;
-
-/** What a COMMIT changed, for those who show it. */
-export interface StoreChange {
-  readonly runIds: readonly string[];
-  /** Sessions whose messages, turns or own rows changed. */
-  readonly sessionIds: readonly string[];
-}
 
 export interface GroupCommitOptions {
   readonly db: Database.Database;
@@ -27,6 +23,8 @@ export interface GroupCommitOptions {
   readonly crash: (name: "commit.before" | "commit.after", write: string) => void;
   /** The outcome of a COMMIT is unknown: nobody may be told anything any more. */
   readonly onFatal: (error: unknown) => void;
+  /** Called before COMMIT: what is written in the call shares it. */
+  readonly onApplied: (change: StoreChange) => void;
   /** Called after COMMIT and after the writers' own lists. */
   readonly onCommit: (change: StoreChange) => void;
 }
@@ -141,12 +139,12 @@ export class GroupCommit {
   }
 
   /** The outcome of each write once all are durable; undefined when the batch has ended. */
-  #attempt(batch: readonly Pending[]): readonly Outcome[] | undefined {
+  #attempt(batch: Pending[]): readonly Outcome[] | undefined {
     const { crash } = this.#options;
     let outcomes: readonly Outcome[];
     try {
       this.#begin.run();
-      outcomes = batch.map((write) => this.#apply(write));
+      outcomes = this.#applyAll(batch);
     } catch (error) {
       this.#endBatch(batch, error instanceof BatchEnded ? error.cause : error);
       return undefined;
@@ -161,6 +159,28 @@ export class GroupCommit {
     }
     for (const name of names) crash("commit.after", name);
     return outcomes;
+  }
+
+  /** The writes of the batch, and those that others make because of them. */
+  #applyAll(batch: Pending[]): readonly Outcome[] {
+    const outcomes = batch.map((write) => this.#apply(write));
+    this.#tellApplied(changeOf(outcomes.flatMap(effectsOf)));
+    // A batch that is not full has left nothing in the queue: what is there came just now.
+    const joined = this.#queue.splice(0, this.#options.batchWrites - batch.length);
+    batch.push(...joined);
+    return [...outcomes, ...joined.map((write) => this.#apply(write))];
+  }
+
+  #tellApplied(change: StoreChange | undefined): void {
+    if (change === undefined) return;
+    const { db, log, onApplied } = this.#options;
+    try {
+      onApplied(change);
+    } catch (error) {
+      if (storageCode(error) !== undefined || !db.inTransaction)
+        throw new BatchEnded("a batch ended", { cause: error });
+      log.error("store.before_commit_failed", { error: describe(error) });
+    }
   }
 
   #apply(write: Pending): Outcome {
@@ -181,8 +201,6 @@ export class GroupCommit {
 
   #settle(outcomes: readonly Outcome[]): void {
     this.#busyDelayMs = BUSY_DELAY_MS_MIN;
-    const runIds = new Set<string>();
-    const sessionIds = new Set<string>();
     for (const outcome of outcomes) {
       if ("error" in outcome) {
         outcome.write.reject(outcome.error);
@@ -190,13 +208,11 @@ export class GroupCommit {
       }
       // A COMMIT of nothing succeeds on a full disk too.
       if (outcome.effects.wrote) this.#stalled = false;
-      for (const runId of outcome.effects.runIds) runIds.add(runId);
-      for (const sessionId of outcome.effects.sessionIds) sessionIds.add(sessionId);
       for (const run of outcome.effects.afterCommit) this.#guard(outcome.write.name, run);
       outcome.write.resolve(outcome.value);
     }
-    if (runIds.size + sessionIds.size > 0)
-      this.#options.onCommit({ runIds: [...runIds], sessionIds: [...sessionIds] });
+    const change = changeOf(outcomes.flatMap(effectsOf));
+    if (change !== undefined) this.#options.onCommit(change);
   }
 
   /** What is durable stays so, whatever the code that hears of it does. */
@@ -268,23 +284,8 @@ export class GroupCommit {
   }
 }
 
-function refusal(error: unknown): HostError {
-  const code = storageCode(error);
-  if (code === "FULL")
-    return new HostError(
-      "STORAGE_FULL",
-      "the disk is full and nothing was changed; free some space and try again",
-    );
-  const cause =
-    code === "BUSY"
-      ? "another program holds a lock on the database; end it and try again"
-      : `the database failed (${describe(error)}); see the host's log`;
-  return new HostError("STORAGE_FAILED", `nothing was changed: ${cause}`);
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return "code" in error ? `${String(error.code)}: ${error.message}` : error.message;
+function effectsOf(outcome: Outcome): readonly WriteEffects[] {
+  return "error" in outcome ? [] : [outcome.effects];
 }
 
 function isThenable(value: unknown): boolean {

@@ -6,7 +6,7 @@ import { BATCH_WRITES_MAX } from "../limits.ts";
 import { backUp } from "./backup.ts";
 import type { BackupReport } from "./backup.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { StoreChange } from "./group-commit.ts";
+import type { StoreChange } from "./store-change.ts";
 import { fileId } from "./host-lock.ts";
 import { Maintenance } from "./maintenance.ts";
 import { openDatabase } from "./open-database.ts";
@@ -15,7 +15,7 @@ import { openSession } from "./session.ts";
 import type { Session } from "./session.ts";
 import type { Reader, Tx } from "./tx.ts";
 
-export type { StoreChange } from "./group-commit.ts";
+export type { StoreChange } from "./store-change.ts";
 
 export interface StoreOptions {
   readonly path: string;
@@ -54,6 +54,11 @@ export interface Store {
   write<T>(name: string, body: (tx: Tx) => T): Promise<T>;
   /** Calls the listener after each COMMIT with an event or progress; returns how to stop. */
   subscribe(listener: (change: StoreChange) => void): () => void;
+  /**
+   * Calls the listener before each COMMIT with an event or progress. It reads what
+   * is about to be committed, and what it writes in the call shares the COMMIT.
+   */
+  beforeCommit(listener: (change: StoreChange) => void): () => void;
   sizes(): StoreSizes;
   /** False when one of the open files is no longer the one at its path. */
   checkIdentity(): boolean;
@@ -89,6 +94,7 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #maintenance: Maintenance;
   readonly #listeners = new Set<(change: StoreChange) => void>();
+  readonly #joiners = new Set<(change: StoreChange) => void>();
   readonly #identities: ReadonlyMap<string, string | undefined>;
 
   constructor(db: Database.Database, options: StoreOptions) {
@@ -105,6 +111,9 @@ class SqliteStore implements Store {
       batchWrites: options.batchWrites ?? BATCH_WRITES_MAX,
       crash: options.crash ?? ((): void => {}),
       onFatal: options.onFatal,
+      onApplied: (change) => {
+        for (const join of this.#joiners) join(change);
+      },
       onCommit: (change) => this.#publish(change),
     });
     this.#maintenance = new Maintenance({
@@ -131,6 +140,11 @@ class SqliteStore implements Store {
     return () => this.#listeners.delete(listener);
   }
 
+  beforeCommit(listener: (change: StoreChange) => void): () => void {
+    this.#joiners.add(listener);
+    return () => this.#joiners.delete(listener);
+  }
+
   sizes(): StoreSizes {
     const pageBytes = this.#number("page_size");
     return {
@@ -154,6 +168,7 @@ class SqliteStore implements Store {
 
   close(): void {
     if (!this.#db.open) return;
+    this.#joiners.clear();
     this.#commits.close();
     this.#listeners.clear();
     this.#db.close();

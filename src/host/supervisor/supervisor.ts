@@ -58,6 +58,8 @@ export interface Supervisor {
   start(): void;
   /** A preloaded spare, else a spare, else a new process; throws `SpawnFailed`. */
   acquire(want: Wish): Promise<SupervisedWorker>;
+  /** A preloaded spare, else a spare, if there is one now. */
+  acquireReady(want: Wish): SupervisedWorker | undefined;
   /** The workflow that was used last: one spare loads it. */
   remember(want: WantedWorkflow): void;
   /** The worker that holds this secret and is not gone. */
@@ -123,6 +125,10 @@ class ChildSupervisor implements Supervisor {
 
   acquire(want: Wish): Promise<SupervisedWorker> {
     return this.#pool.acquire(want);
+  }
+
+  acquireReady(want: Wish): SupervisedWorker | undefined {
+    return this.#pool.acquireReady(want);
   }
 
   remember(want: WantedWorkflow): void {

@@ -8,6 +8,8 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Intent } from "./exit-reason.ts";
+import { isFor, keyOf } from "./wanted.ts";
+import { ForATime } from "./for-a-time.ts";
 import { SpawnFailed } from "./supervised-worker.ts";
 import type { SupervisedWorker, WantedWorkflow, Wish } from "./supervised-worker.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -58,7 +60,7 @@ export class WarmPool {
   #busy = 0;
   #remembered: WantedWorkflow | undefined;
   /** What printed, failed or died when it was loaded ahead, and when to try it again. */
-  readonly #unloadable = new Map<string, number>();
+  readonly #unloadable: ForATime;
   #useless = 0;
   #respawn: Timer | undefined;
   /** Present shortly after the host opened or a worker was handed out. */
@@ -66,6 +68,7 @@ export class WarmPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#unloadable = new ForATime(options.clock, options.spareMs);
   }
 
   open(): void {
@@ -90,6 +93,15 @@ export class WarmPool {
       this.#waiters.push({ want, resolve, reject });
       this.#settle();
     });
+  }
+
+  /** The same for who cannot wait; who waits already comes first. */
+  acquireReady(want: Wish): SupervisedWorker | undefined {
+    if (this.#phase !== "open" || this.#waiters.length > 0) return undefined;
+    const worker = this.#match(want);
+    if (worker === undefined || worker.loading) return undefined;
+    this.#hand(worker);
+    return worker;
   }
 
   /** The workflow to have loaded in one of the spares. */
@@ -173,13 +185,17 @@ export class WarmPool {
       const worker = this.#match(waiter.want);
       if (worker === undefined || worker.loading) continue;
       this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-      this.#forget(worker);
-      this.#busy += 1;
-      this.#useless = 0;
-      worker.take();
+      this.#hand(worker);
       waiter.resolve(worker);
-      this.#refillLater();
     }
+  }
+
+  #hand(worker: WorkerProcess): void {
+    this.#forget(worker);
+    this.#busy += 1;
+    this.#useless = 0;
+    worker.take();
+    this.#refillLater();
   }
 
   /** Not put off by those who come meanwhile: a busy host needs its spares most. */
@@ -238,7 +254,7 @@ export class WarmPool {
 
   #loadAhead(): void {
     const want = this.#remembered;
-    if (want === undefined || this.#isUnloadable(want)) return;
+    if (want === undefined || this.#unloadable.has(keyOf(want))) return;
     if (this.#waiters.length > 0 || this.#refill !== undefined) return;
     const idle = this.#usable();
     if (idle.some((worker) => isFor(worker, want))) return;
@@ -258,16 +274,7 @@ export class WarmPool {
       this.#holdOff();
       return;
     }
-    const until = this.#options.clock.monotonic() + this.#options.spareMs;
-    this.#unloadable.set(keyOf(worker.preloadedFor), until);
-  }
-
-  #isUnloadable(want: WantedWorkflow): boolean {
-    const now = this.#options.clock.monotonic();
-    for (const [key, until] of this.#unloadable) {
-      if (until <= now) this.#unloadable.delete(key);
-    }
-    return this.#unloadable.has(keyOf(want));
+    this.#unloadable.add(keyOf(worker.preloadedFor));
   }
 
   #holdOff(): void {
@@ -288,12 +295,4 @@ const PRINTED: Intent = { cause: "killed", words: "printed before it was used" }
 
 function stopping(): SpawnFailed {
   return new SpawnFailed("stopping", "the host is stopping");
-}
-
-function isFor(worker: WorkerProcess, want: WantedWorkflow): boolean {
-  return worker.preloadedFor !== undefined && keyOf(worker.preloadedFor) === keyOf(want);
-}
-
-function keyOf({ workflowPath, projectDir }: WantedWorkflow): string {
-  return `${projectDir}\0${workflowPath}`;
 }

@@ -9,7 +9,7 @@ import { effectKey } from "../nodes/effect.ts";
 import { execute } from "../nodes/index.ts";
 import type { Place, RunLink } from "./run-link.ts";
 import type { RunState } from "./run-state.ts";
-import { timeoutOf, workTimeout } from "./timeout.ts";
+import { limitOf, timeoutOf, workTimeout } from "./timeout.ts";
 
 /** What one activation works with. */
 export interface Engine {
@@ -45,6 +45,18 @@ export function evaluateTimeout(
   try {
     const node = definitionOf(engine, at.node);
     const nodeMs = timeoutOf(node, engine.state.context(at, engine.stop));
+    return { kind: "limit", nodeMs, workMs: workTimeout(node, nodeMs) };
+  } catch (thrown) {
+    return { kind: "broken", thrown };
+  }
+}
+
+/** A limit that is the same in every run; absent when the author computes it. */
+export function fixedTimeout(node: NodeDefinition): Timeout | undefined {
+  const { timeoutMs } = node;
+  if (typeof timeoutMs === "function") return undefined;
+  try {
+    const nodeMs = limitOf(node, timeoutMs);
     return { kind: "limit", nodeMs, workMs: workTimeout(node, nodeMs) };
   } catch (thrown) {
     return { kind: "broken", thrown };

@@ -11,7 +11,14 @@ const ANSWER_TIMEOUT_MS = 24 * 3_600_000;
  * function throws, and refuses what is no duration.
  */
 export function timeoutOf(node: NodeDefinition, context: Context): number | null {
-  const stated = typeof node.timeoutMs === "function" ? node.timeoutMs(context) : node.timeoutMs;
+  return limitOf(
+    node,
+    typeof node.timeoutMs === "function" ? node.timeoutMs(context) : node.timeoutMs,
+  );
+}
+
+/** The same for a limit that is stated in so many words. */
+export function limitOf(node: NodeDefinition, stated: number | null | undefined): number | null {
   if (stated === undefined) return defaultTimeout(node);
   if (stated === null) return null;
   if (typeof stated === "number" && Number.isFinite(stated) && stated > 0) return stated;

@@ -26,38 +26,38 @@ function project(): readonly SourceRecord[] {
   ];
 }
 
-async function isCurrent(
+function isCurrent(
   times: { readonly preloaded: number; readonly recorded: number },
   recorded: readonly SourceRecord[],
-): Promise<boolean> {
+): boolean {
   const spare = new FakeWorker(systemClock, WANT);
   spare.preloadedAt = Date.now() + times.preloaded;
   const run = runRecord({ createdAt: Date.now() + times.recorded });
-  return await isSpareCurrent(spare, run, { recorded, changedAt });
+  return isSpareCurrent(spare, run, { recorded, changedAt });
 }
 
 const LATER = { preloaded: HOUR_MS, recorded: HOUR_MS };
 
-test("a spare is current when nothing changed since it loaded and the run recorded", async () => {
-  expect(await isCurrent(LATER, project())).toBe(true);
+test("a spare is current when nothing changed since it loaded and the run recorded", () => {
+  expect(isCurrent(LATER, project())).toBe(true);
 });
 
 test.each([
   ["it loaded", { ...LATER, preloaded: -HOUR_MS }],
   ["the run recorded", { ...LATER, recorded: -HOUR_MS }],
-])("a spare is not current when a file changed since %s", async (_, times) => {
+])("a spare is not current when a file changed since %s", (_, times) => {
   const [file, installed] = project();
   if (file === undefined || installed === undefined) throw new Error("there is no project");
-  expect(await isCurrent(times, [file])).toBe(false);
-  expect(await isCurrent(times, [installed])).toBe(false);
+  expect(isCurrent(times, [file])).toBe(false);
+  expect(isCurrent(times, [installed])).toBe(false);
 });
 
-test("a spare is not current when a file is gone", async () => {
-  expect(await isCurrent(LATER, [{ path: "/nowhere/w.ts", kind: "file", size: 1 }])).toBe(false);
+test("a spare is not current when a file is gone", () => {
+  expect(isCurrent(LATER, [{ path: "/nowhere/w.ts", kind: "file", size: 1 }])).toBe(false);
 });
 
-test("a worker that loaded nothing is current for every run", async () => {
+test("a worker that loaded nothing is current for every run", () => {
   const worker = new FakeWorker(systemClock);
   const run = runRecord();
-  expect(await isSpareCurrent(worker, run, { recorded: project(), changedAt })).toBe(true);
+  expect(isSpareCurrent(worker, run, { recorded: project(), changedAt })).toBe(true);
 });

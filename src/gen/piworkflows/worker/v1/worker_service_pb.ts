@@ -26,7 +26,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file piworkflows/worker/v1/worker_service.proto.
  */
 export const file_piworkflows_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSLxBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAEj0KCHJlamVjdGVkGBYgASgLMikucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN1Ym1pc3Npb25SZWplY3RlZEgAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIrwBCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0ivwEKCkxvYWRGYWlsZWQSLQoGcmVhc29uGAEgASgOMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEjAKCHByb2JsZW1zGAMgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SDQoFZmlsZXMYBCADKAkSMAoId2FybmluZ3MYBSADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSILCglQcmVsb2FkZWQiYwoFUmVhZHkSMgoLbmV3X3NvdXJjZXMYASADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlEhcKCnRpbWVvdXRfbXMYAiABKARIAIgBAUINCgtfdGltZW91dF9tcyJPCghOZXh0U3RlcBIMCgRub2RlGAEgASgJEg0KBXJldHJ5GAIgASgIEhcKCnRpbWVvdXRfbXMYAyABKARIAIgBAUINCgtfdGltZW91dF9tcyKEAQoGUnVuRW5kEjYKB291dGNvbWUYASABKA4yJS5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdE91dGNvbWUSEwoLcmVzdWx0X2pzb24YAiABKAwSLQoFZXJyb3IYAyABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuRmFpbHVyZSLsAQoHQWR2YW5jZRI5CgZyZXN1bHQYASABKAsyJC5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdFJlc3VsdEgBiAEBEi8KBG5leHQYAiABKAsyHy5waXdvcmtmbG93cy53b3JrZXIudjEuTmV4dFN0ZXBIABIsCgNlbmQYAyABKAsyHS5waXdvcmtmbG93cy53b3JrZXIudjEuUnVuRW5kSAASMgoLbmV3X3NvdXJjZXMYBCADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQggKBmZvbGxvd0IJCgdfcmVzdWx0ImEKC0VmZmVjdEJlZ2luEgsKA2tleRgBIAEoCRITCgtmaW5nZXJwcmludBgCIAEoCRIMCgR0eXBlGAMgASgJEg4KBnBvbGljeRgEIAEoCRISCgpvYnNlcnZhYmxlGAUgASgIIkMKDUVmZmVjdFByb2Nlc3MSEQoJZWZmZWN0X2lkGAEgASgJEgsKA3BpZBgCIAEoDRISCgpzdGFydF90aW1lGAMgASgJIjYKCFByb2dyZXNzEgwKBHRleHQYASABKAkSDAoEbm9kZRgCIAEoCRIOCgZjcHVfbXMYAyABKAQiWwoHRXhpdGluZxIOCgZyZWFzb24YASABKAkSNAoHZmFpbHVyZRgCIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlSACIAQFCCgoIX2ZhaWx1cmUiygQKDFdvcmtSZXNwb25zZRITCgtpbl9yZXBseV90bxgBIAEoBBIxCgdyZXNvbHZlGAogASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlc29sdmVIABIxCgdwcmVsb2FkGAsgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlByZWxvYWRIABI1Cglib290c3RyYXAYDCABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuQm9vdHN0cmFwSAASMgoFc3RhdGUYDSABKAsyIS5waXdvcmtmbG93cy53b3JrZXIudjEuU3RhdGVWYWx1ZUgAEi8KBnNvdXJjZRgOIAEoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VIABItCgViZWdpbhgPIAEoCzIcLnBpd29ya2Zsb3dzLndvcmtlci52MS5CZWdpbkgAEikKA2FjaxgQIAEoCzIaLnBpd29ya2Zsb3dzLndvcmtlci52MS5BY2tIABI0CgZlZmZlY3QYESABKAsyIi5waXdvcmtmbG93cy53b3JrZXIudjEuRWZmZWN0R3JhbnRIABIxCgdyZWZ1c2VkGBIgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlZnVzZWRIABIrCgRsb3N0GBMgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvc3RIABIrCgRzdG9wGBQgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN0b3BIAEIGCgRib2R5MmQKDVdvcmtlclNlcnZpY2USUwoEV29yaxIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVxdWVzdBojLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABYgZwcm90bzM", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_answers, file_piworkflows_worker_v1_bootstrap, file_piworkflows_worker_v1_endings]);
+  fileDesc("CipwaXdvcmtmbG93cy93b3JrZXIvdjEvd29ya2VyX3NlcnZpY2UucHJvdG8SFXBpd29ya2Zsb3dzLndvcmtlci52MSLxBgoLV29ya1JlcXVlc3QSDgoGbnVtYmVyGAEgASgEEhQKDHdvcmtlcl9lcG9jaBgCIAEoBBIwCgVjbGFpbRgDIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5DbGFpbUgBiAEBEhIKCmF0dGVtcHRfaWQYBCABKAkSGQoRZXhwZWN0ZWRfYm91bmRhcnkYBSABKAQSLQoFaGVsbG8YCiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuSGVsbG9IABIzCghyZXNvbHZlZBgLIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5SZXNvbHZlZEgAEjgKC2xvYWRfZmFpbGVkGAwgASgLMiEucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvYWRGYWlsZWRIABI1CglwcmVsb2FkZWQYDSABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuUHJlbG9hZGVkSAASLQoFcmVhZHkYDiABKAsyHC5waXdvcmtmbG93cy53b3JrZXIudjEuUmVhZHlIABIxCgdhZHZhbmNlGA8gASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLkFkdmFuY2VIABI9CgtpbnRlcmFjdGlvbhgQIAEoCzImLnBpd29ya2Zsb3dzLndvcmtlci52MS5PcGVuSW50ZXJhY3Rpb25IABIwCgR3YWl0GBEgASgLMiAucGl3b3JrZmxvd3Mud29ya2VyLnYxLk9wZW5UaW1lckgAEjoKDGVmZmVjdF9iZWdpbhgSIAEoCzIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5FZmZlY3RCZWdpbkgAEj4KDmVmZmVjdF9wcm9jZXNzGBMgASgLMiQucGl3b3JrZmxvd3Mud29ya2VyLnYxLkVmZmVjdFByb2Nlc3NIABIzCghwcm9ncmVzcxgUIAEoCzIfLnBpd29ya2Zsb3dzLndvcmtlci52MS5Qcm9ncmVzc0gAEjEKB2V4aXRpbmcYFSABKAsyHi5waXdvcmtmbG93cy53b3JrZXIudjEuRXhpdGluZ0gAEj0KCHJlamVjdGVkGBYgASgLMikucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN1Ym1pc3Npb25SZWplY3RlZEgAQgYKBGJvZHlCCAoGX2NsYWltIiUKBUhlbGxvEgsKA3BpZBgBIAEoDRIPCgd2ZXJzaW9uGAIgASgJIv8BCghSZXNvbHZlZBIuCgdzb3VyY2VzGAEgAygLMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlNvdXJjZRIrCgVncmFwaBgCIAEoCzIcLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5HcmFwaBISCgppbnB1dF9qc29uGAMgASgMEg0KBXRpdGxlGAQgASgJEjAKCHdhcm5pbmdzGAUgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SNwoFZmlyc3QYBiABKAsyIy5waXdvcmtmbG93cy53b3JrZXIudjEuRmlyc3RBdHRlbXB0SACIAQFCCAoGX2ZpcnN0IjYKDEZpcnN0QXR0ZW1wdBIXCgp0aW1lb3V0X21zGAEgASgESACIAQFCDQoLX3RpbWVvdXRfbXMivwEKCkxvYWRGYWlsZWQSLQoGcmVhc29uGAEgASgOMh0ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEjAKCHByb2JsZW1zGAMgAygLMh4ucGl3b3JrZmxvd3MuY29tbW9uLnYxLlByb2JsZW0SDQoFZmlsZXMYBCADKAkSMAoId2FybmluZ3MYBSADKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuUHJvYmxlbSILCglQcmVsb2FkZWQiYwoFUmVhZHkSMgoLbmV3X3NvdXJjZXMYASADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlEhcKCnRpbWVvdXRfbXMYAiABKARIAIgBAUINCgtfdGltZW91dF9tcyJPCghOZXh0U3RlcBIMCgRub2RlGAEgASgJEg0KBXJldHJ5GAIgASgIEhcKCnRpbWVvdXRfbXMYAyABKARIAIgBAUINCgtfdGltZW91dF9tcyKEAQoGUnVuRW5kEjYKB291dGNvbWUYASABKA4yJS5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdE91dGNvbWUSEwoLcmVzdWx0X2pzb24YAiABKAwSLQoFZXJyb3IYAyABKAsyHi5waXdvcmtmbG93cy5jb21tb24udjEuRmFpbHVyZSLsAQoHQWR2YW5jZRI5CgZyZXN1bHQYASABKAsyJC5waXdvcmtmbG93cy53b3JrZXIudjEuQXR0ZW1wdFJlc3VsdEgBiAEBEi8KBG5leHQYAiABKAsyHy5waXdvcmtmbG93cy53b3JrZXIudjEuTmV4dFN0ZXBIABIsCgNlbmQYAyABKAsyHS5waXdvcmtmbG93cy53b3JrZXIudjEuUnVuRW5kSAASMgoLbmV3X3NvdXJjZXMYBCADKAsyHS5waXdvcmtmbG93cy5jb21tb24udjEuU291cmNlQggKBmZvbGxvd0IJCgdfcmVzdWx0ImEKC0VmZmVjdEJlZ2luEgsKA2tleRgBIAEoCRITCgtmaW5nZXJwcmludBgCIAEoCRIMCgR0eXBlGAMgASgJEg4KBnBvbGljeRgEIAEoCRISCgpvYnNlcnZhYmxlGAUgASgIIkMKDUVmZmVjdFByb2Nlc3MSEQoJZWZmZWN0X2lkGAEgASgJEgsKA3BpZBgCIAEoDRISCgpzdGFydF90aW1lGAMgASgJIjYKCFByb2dyZXNzEgwKBHRleHQYASABKAkSDAoEbm9kZRgCIAEoCRIOCgZjcHVfbXMYAyABKAQiWwoHRXhpdGluZxIOCgZyZWFzb24YASABKAkSNAoHZmFpbHVyZRgCIAEoCzIeLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5GYWlsdXJlSACIAQFCCgoIX2ZhaWx1cmUiygQKDFdvcmtSZXNwb25zZRITCgtpbl9yZXBseV90bxgBIAEoBBIxCgdyZXNvbHZlGAogASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlc29sdmVIABIxCgdwcmVsb2FkGAsgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlByZWxvYWRIABI1Cglib290c3RyYXAYDCABKAsyIC5waXdvcmtmbG93cy53b3JrZXIudjEuQm9vdHN0cmFwSAASMgoFc3RhdGUYDSABKAsyIS5waXdvcmtmbG93cy53b3JrZXIudjEuU3RhdGVWYWx1ZUgAEi8KBnNvdXJjZRgOIAEoCzIdLnBpd29ya2Zsb3dzLmNvbW1vbi52MS5Tb3VyY2VIABItCgViZWdpbhgPIAEoCzIcLnBpd29ya2Zsb3dzLndvcmtlci52MS5CZWdpbkgAEikKA2FjaxgQIAEoCzIaLnBpd29ya2Zsb3dzLndvcmtlci52MS5BY2tIABI0CgZlZmZlY3QYESABKAsyIi5waXdvcmtmbG93cy53b3JrZXIudjEuRWZmZWN0R3JhbnRIABIxCgdyZWZ1c2VkGBIgASgLMh4ucGl3b3JrZmxvd3Mud29ya2VyLnYxLlJlZnVzZWRIABIrCgRsb3N0GBMgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLkxvc3RIABIrCgRzdG9wGBQgASgLMhsucGl3b3JrZmxvd3Mud29ya2VyLnYxLlN0b3BIAEIGCgRib2R5MmQKDVdvcmtlclNlcnZpY2USUwoEV29yaxIiLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVxdWVzdBojLnBpd29ya2Zsb3dzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABYgZwcm90bzM", [file_piworkflows_common_v1_attempt, file_piworkflows_common_v1_claim, file_piworkflows_common_v1_error, file_piworkflows_common_v1_graph, file_piworkflows_common_v1_source, file_piworkflows_worker_v1_answers, file_piworkflows_worker_v1_bootstrap, file_piworkflows_worker_v1_endings]);
 
 /**
  * WorkRequest is one frame from a worker. Frames are numbered; those that ask
@@ -257,6 +257,14 @@ export type Resolved = Message<"piworkflows.worker.v1.Resolved"> & {
    * @generated from field: repeated piworkflows.common.v1.Problem warnings = 5;
    */
   warnings: Problem[];
+
+  /**
+   * The first attempt of a run with this input; absent when its deadline is not
+   * known before the run is.
+   *
+   * @generated from field: optional piworkflows.worker.v1.FirstAttempt first = 6;
+   */
+  first?: FirstAttempt | undefined;
 };
 
 /**
@@ -265,6 +273,27 @@ export type Resolved = Message<"piworkflows.worker.v1.Resolved"> & {
  */
 export const ResolvedSchema: GenMessage<Resolved> = /*@__PURE__*/
   messageDesc(file_piworkflows_worker_v1_worker_service, 2);
+
+/**
+ * FirstAttempt is the attempt that a new run begins with.
+ *
+ * @generated from message piworkflows.worker.v1.FirstAttempt
+ */
+export type FirstAttempt = Message<"piworkflows.worker.v1.FirstAttempt"> & {
+  /**
+   * Its deadline in milliseconds; absent means none.
+   *
+   * @generated from field: optional uint64 timeout_ms = 1;
+   */
+  timeoutMs?: bigint | undefined;
+};
+
+/**
+ * Describes the message piworkflows.worker.v1.FirstAttempt.
+ * Use `create(FirstAttemptSchema)` to create a new message.
+ */
+export const FirstAttemptSchema: GenMessage<FirstAttempt> = /*@__PURE__*/
+  messageDesc(file_piworkflows_worker_v1_worker_service, 3);
 
 /**
  * LoadFailed tells why a workflow cannot be loaded.
@@ -313,7 +342,7 @@ export type LoadFailed = Message<"piworkflows.worker.v1.LoadFailed"> & {
  * Use `create(LoadFailedSchema)` to create a new message.
  */
 export const LoadFailedSchema: GenMessage<LoadFailed> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 3);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 4);
 
 /**
  * Preloaded confirms that a spare holds a workflow.
@@ -328,7 +357,7 @@ export type Preloaded = Message<"piworkflows.worker.v1.Preloaded"> & {
  * Use `create(PreloadedSchema)` to create a new message.
  */
 export const PreloadedSchema: GenMessage<Preloaded> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 4);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 5);
 
 /**
  * Ready tells that the run can begin.
@@ -356,7 +385,7 @@ export type Ready = Message<"piworkflows.worker.v1.Ready"> & {
  * Use `create(ReadySchema)` to create a new message.
  */
 export const ReadySchema: GenMessage<Ready> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 5);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 6);
 
 /**
  * NextStep is the attempt that follows.
@@ -391,7 +420,7 @@ export type NextStep = Message<"piworkflows.worker.v1.NextStep"> & {
  * Use `create(NextStepSchema)` to create a new message.
  */
 export const NextStepSchema: GenMessage<NextStep> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 6);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 7);
 
 /**
  * RunEnd is the end of the run.
@@ -426,7 +455,7 @@ export type RunEnd = Message<"piworkflows.worker.v1.RunEnd"> & {
  * Use `create(RunEndSchema)` to create a new message.
  */
 export const RunEndSchema: GenMessage<RunEnd> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 7);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 8);
 
 /**
  * Advance is one boundary. The host applies it whole or not at all.
@@ -478,7 +507,7 @@ export type Advance = Message<"piworkflows.worker.v1.Advance"> & {
  * Use `create(AdvanceSchema)` to create a new message.
  */
 export const AdvanceSchema: GenMessage<Advance> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 8);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 9);
 
 /**
  * EffectBegin asks for the right to act.
@@ -528,7 +557,7 @@ export type EffectBegin = Message<"piworkflows.worker.v1.EffectBegin"> & {
  * Use `create(EffectBeginSchema)` to create a new message.
  */
 export const EffectBeginSchema: GenMessage<EffectBegin> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 9);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 10);
 
 /**
  * EffectProcess names the process that applies an effect.
@@ -563,7 +592,7 @@ export type EffectProcess = Message<"piworkflows.worker.v1.EffectProcess"> & {
  * Use `create(EffectProcessSchema)` to create a new message.
  */
 export const EffectProcessSchema: GenMessage<EffectProcess> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 10);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 11);
 
 /**
  * Progress tells what a worker is doing.
@@ -598,7 +627,7 @@ export type Progress = Message<"piworkflows.worker.v1.Progress"> & {
  * Use `create(ProgressSchema)` to create a new message.
  */
 export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 11);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 12);
 
 /**
  * Exiting says goodbye.
@@ -627,7 +656,7 @@ export type Exiting = Message<"piworkflows.worker.v1.Exiting"> & {
  * Use `create(ExitingSchema)` to create a new message.
  */
 export const ExitingSchema: GenMessage<Exiting> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 12);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 13);
 
 /**
  * WorkResponse is one frame from the host.
@@ -743,7 +772,7 @@ export type WorkResponse = Message<"piworkflows.worker.v1.WorkResponse"> & {
  * Use `create(WorkResponseSchema)` to create a new message.
  */
 export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
-  messageDesc(file_piworkflows_worker_v1_worker_service, 13);
+  messageDesc(file_piworkflows_worker_v1_worker_service, 14);
 
 /**
  * WorkerService is for the host's own children. The secret from the launch
