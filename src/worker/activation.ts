@@ -33,6 +33,12 @@ export class Gathering {
     return new Map(this.#sources.map(({ digest, content }) => [digest, content]));
   }
 
+  /** The submitted value as JSON text, when there is one to be validated. */
+  submissionJson(): string | undefined {
+    const submission = this.#state.find(({ kind }) => kind === StateKind.SUBMISSION);
+    return submission === undefined ? undefined : text(submission.json);
+  }
+
   /** The run's values as the engine holds them. */
   runState(): RunState {
     const { runId, workflow, projectDir } = this.bootstrap;

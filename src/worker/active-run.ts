@@ -51,12 +51,20 @@ export async function serveActivation(
   if (begin === undefined) return;
   const at = positionOf(bootstrap, begin);
   const routeOnly = ROUTE_ONLY.has(begin.kind);
+  const submission = submissionOf(gathering, begin);
   try {
-    await drive(engine, { at, routeOnly, timeout });
+    await drive(engine, { at, routeOnly, timeout, ...submission });
   } catch (thrown) {
     if (!(thrown instanceof SourceChangedInRun)) throw thrown;
     throw sourceChanged(await verifySources(bootstrap.sources.map(recordedSource)));
   }
+}
+
+function submissionOf(gathering: Gathering, begin: Begin): { readonly submissionJson?: string } {
+  if (begin.kind !== ActivationKind.VALIDATE) return {};
+  const submissionJson = gathering.submissionJson();
+  if (submissionJson === undefined) throw new Error("the host sent no submission to validate");
+  return { submissionJson };
 }
 
 /** Says that the run can begin; absent when there is nothing to do for this worker. */

@@ -31,7 +31,11 @@ export function failure(error: ErrorDescription): MessageInitShape<typeof Failur
 export function attemptResult(end: AttemptEnd): MessageInitShape<typeof AttemptResultSchema> {
   const effect = end.effect === undefined ? {} : { effect: effectOutcome(end.effect) };
   const outcome = OUTCOMES[end.kind];
-  if (end.kind === "ok") return { outcome, outputJson: Buffer.from(end.outputJson), ...effect };
+  if (end.kind === "ok") {
+    const { outputJson, notification } = end;
+    const told = notification === undefined ? {} : { notification };
+    return { outcome, outputJson: Buffer.from(outputJson), ...effect, ...told };
+  }
   return { outcome, error: failure(end.error), ...effect };
 }
 
@@ -61,7 +65,7 @@ function effectOutcome(effect: EffectOutcome): MessageInitShape<typeof EffectOut
 }
 
 export function wireGraph(graph: Graph): MessageInitShape<typeof GraphSchema> {
-  const { name, startAt, maxSteps } = graph;
+  const { name, startAt, maxSteps, result = "" } = graph;
   const nodes = graph.nodes.map(({ path, kind, statusDetail = "", effect, retry }) => ({
     path,
     kind,
@@ -69,7 +73,7 @@ export function wireGraph(graph: Graph): MessageInitShape<typeof GraphSchema> {
     ...(effect === undefined ? {} : { effect }),
     ...(retry === undefined ? {} : { retry: wireRetry(retry) }),
   }));
-  return { name, startAt, maxSteps, nodes, edges: graph.edges.map(wireEdge) };
+  return { name, startAt, maxSteps, nodes, edges: graph.edges.map(wireEdge), result };
 }
 
 type Retry = NonNullable<Graph["nodes"][number]["retry"]>;

@@ -9,6 +9,7 @@ import type { Ack, Place, RunLink } from "./engine/run-link.ts";
 import type { FrameBody, HostStream, OrderBody } from "./host-link.ts";
 import type { EffectGrant } from "./nodes/executor.ts";
 import { attemptResult, wireFollow } from "./to-wire.ts";
+import { wireInteraction } from "./wire-interaction.ts";
 
 export interface RunLinkOptions {
   readonly stream: HostStream;
@@ -32,15 +33,12 @@ export function createRunLink({ stream, clock, takeNewSources }: RunLinkOptions)
       return propose(stream, place, { case: "advance", value });
     },
     openInteraction: (place, request) => {
-      const { summary, requestJson, schemaJson, timeoutMs } = request;
-      const value = {
-        summary,
-        requestJson: Buffer.from(requestJson),
-        schemaJson: Buffer.from(schemaJson ?? ""),
-        ...(timeoutMs === undefined ? {} : { timeoutMs: BigInt(timeoutMs) }),
-        ...newSources(),
-      };
+      const value = wireInteraction(request, takeNewSources());
       return propose(stream, place, { case: "interaction", value });
+    },
+    reject: (place, message) => {
+      const value = { message, ...newSources() };
+      return propose(stream, place, { case: "rejected", value });
     },
     openTimer: (place, dueAtMs, end) => {
       const result = end === undefined ? {} : { result: attemptResult(end) };

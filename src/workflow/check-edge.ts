@@ -1,3 +1,4 @@
+import { report } from "./check-fields.ts";
 import { isFields, memberPlace, nearest, shown, warnUnknownFields } from "./findings.ts";
 import type { Fields, Findings } from "./findings.ts";
 import type { GraphCase, GraphEdge } from "./graph.ts";
@@ -109,8 +110,4 @@ function nodeHint(target: string, nodes: readonly string[]): string {
   if (near !== undefined) return `; the nearest one is ${shown(near)}`;
   if (nodes.length === 0 || nodes.length > NODES_LISTED_MAX) return "";
   return `; the nodes are ${nodes.map(shown).join(", ")}`;
-}
-
-function report(findings: Findings, place: string, message: string): void {
-  findings.problems.push({ place, message });
 }

@@ -1,5 +1,14 @@
+import {
+  allowFunction,
+  checkSchema,
+  isFunction,
+  isWhole,
+  report,
+  requireFunction,
+} from "./check-fields.ts";
+import { checkHumanDecision } from "./check-human.ts";
+import { checkAgent, checkDecision, checkNotify } from "./check-steps.ts";
 import { durationProblem } from "./duration.ts";
-import { describeError } from "./describe-error.ts";
 import {
   isFields,
   memberPlace,
@@ -10,7 +19,6 @@ import {
 } from "./findings.ts";
 import type { Fields, Findings } from "./findings.ts";
 import type { EffectPolicy, GraphEffect, GraphNode, GraphRetry, NodeKind } from "./graph.ts";
-import { toJson } from "./json.ts";
 import { isEffectRequest, isNode } from "./nodes.ts";
 
 /** Checks one node and returns its compiled form; findings tell what is wrong with it. */
@@ -18,7 +26,7 @@ export function checkNode(findings: Findings, name: string, node: unknown): Grap
   const place = memberPlace("nodes", name);
   report(findings, place, nodeNameProblem(name));
   if (!isNode(node)) {
-    const builders = Object.keys(OWN_FIELDS).map((kind) => `${kind}()`);
+    const builders = Object.values(BUILDERS).map((builder) => `${builder}()`);
     report(findings, place, `must be made by one of ${builders.join(", ")}, not ${shown(node)}`);
     return undefined;
   }
@@ -40,8 +48,25 @@ const OWN_FIELDS: Readonly<Record<NodeKind, readonly string[]>> = {
   compute: ["run"],
   action: ["effect", "run", "exec"],
   shell: ["effect", "exec", "parse", "updates"],
+  agent: ["prompt", "expectedOutput", "schema", "validate", "allowedTools", "model"],
+  decision: ["question", "choices", "field", "allowedTools", "model"],
   checkpoint: ["summary", "run", "schema"],
+  human_decision: ["audience", "choices", "request", "onTimeout"],
+  notify: ["message", "notice"],
   wait: ["forMs", "until"],
+};
+
+/** What authors call to make a node of a kind. */
+const BUILDERS: Readonly<Record<NodeKind, string>> = {
+  compute: "compute",
+  action: "action",
+  shell: "shell",
+  agent: "agent",
+  decision: "decision",
+  checkpoint: "checkpoint",
+  human_decision: "humanDecision",
+  notify: "notify",
+  wait: "wait",
 };
 
 type Check = (findings: Findings, place: string, fields: Fields) => void;
@@ -60,7 +85,11 @@ const CHECKS: Readonly<Record<NodeKind, Check>> = {
       `must be true, false or a function, not ${shown(updates)}`,
     );
   },
+  agent: checkAgent,
+  decision: checkDecision,
   checkpoint: checkCheckpoint,
+  human_decision: checkHumanDecision,
+  notify: checkNotify,
   wait: checkWait,
 };
 
@@ -69,17 +98,7 @@ function checkCheckpoint(findings: Findings, place: string, fields: Fields): voi
   if (!isFunction(summary) && (typeof summary !== "string" || summary === ""))
     report(findings, `${place}.summary`, `must be a text or a function, not ${shown(summary)}`);
   allowFunction(findings, place, fields, "run");
-  if (schema === undefined || typeof schema === "boolean") return;
-  if (!isFields(schema)) {
-    report(findings, `${place}.schema`, `must be a JSON Schema, not ${shown(schema)}`);
-    return;
-  }
-  try {
-    toJson(schema, "");
-  } catch (error) {
-    const { message } = describeError(error);
-    report(findings, `${place}.schema`, `must be a JSON Schema in plain JSON: ${message}`);
-  }
+  checkSchema(findings, `${place}.schema`, schema);
 }
 
 function checkWait(findings: Findings, place: string, fields: Fields): void {
@@ -151,12 +170,13 @@ const RETRY_FIELDS = ["maxAttempts", "backoffMs", "factor", "maxBackoffMs"];
 
 function compileRetry(
   findings: Findings,
-  { place: nodePlace, fields }: CheckedNode,
+  { place: nodePlace, kind, fields }: CheckedNode,
   policy: EffectPolicy | undefined,
 ): GraphRetry | undefined {
   const place = `${nodePlace}.retry`;
   const { retry } = fields;
-  if (retry === undefined) return undefined;
+  // A human decision has said already that it takes none.
+  if (retry === undefined || kind === "human_decision") return undefined;
   if (policy === "manual")
     report(findings, place, "is refused on a manual effect, which only a person may repeat");
   if (!isFields(retry)) {
@@ -199,26 +219,4 @@ function checkRetry(
       `${place}.maxBackoffMs`,
       `must not be less than backoffMs (${shown(backoffMs)})`,
     );
-}
-
-export function isWhole(value: unknown, min: number, max: number): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
-}
-
-function requireFunction(findings: Findings, place: string, fields: Fields, field: string): void {
-  const value = fields[field];
-  if (!isFunction(value))
-    report(findings, `${place}.${field}`, `must be a function, not ${shown(value)}`);
-}
-
-function allowFunction(findings: Findings, place: string, fields: Fields, field: string): void {
-  if (fields[field] !== undefined) requireFunction(findings, place, fields, field);
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}
-
-function report(findings: Findings, place: string, message: string | undefined): void {
-  if (message !== undefined) findings.problems.push({ place, message });
 }

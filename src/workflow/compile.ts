@@ -1,10 +1,12 @@
+import { checkChoiceEdges } from "./check-choice-edges.ts";
 import { checkEdge, checkTarget } from "./check-edge.ts";
-import { checkNode, isWhole } from "./check-node.ts";
+import { isWhole, report } from "./check-fields.ts";
+import { checkNode } from "./check-node.ts";
 import type { Problem } from "./errors.ts";
 import { isFields, shown, textProblem, warnUnknownFields } from "./findings.ts";
 import type { Fields, Findings } from "./findings.ts";
 import { targetsOf } from "./graph.ts";
-import type { Graph, GraphEdge, GraphNode } from "./graph.ts";
+import type { Graph, GraphEdge, GraphNode, ResultForm } from "./graph.ts";
 
 /** A definition as data, and everything there is to say about it. */
 export interface Compilation {
@@ -22,7 +24,16 @@ export const MAX_STEPS = 100;
 /** A run with more visits than this is a loop that nobody meant. */
 const MAX_STEPS_LIMIT = 1_000_000;
 
-const WORKFLOW_FIELDS = ["name", "title", "input", "startAt", "maxSteps", "nodes", "edges"];
+const WORKFLOW_FIELDS = [
+  "name",
+  "title",
+  "input",
+  "startAt",
+  "maxSteps",
+  "nodes",
+  "edges",
+  "result",
+];
 
 /** Compiles whatever an author exported. Throws only when reading the definition throws. */
 export function compile(definition: unknown): Compilation {
@@ -37,16 +48,25 @@ export function compile(definition: unknown): Compilation {
   const names = isFields(definition["nodes"]) ? Object.keys(definition["nodes"]) : [];
   const startAt = checkTarget(findings, "startAt", definition["startAt"], names);
   const edges = compileEdges(findings, definition["edges"], names);
+  checkChoiceEdges(findings, definition["nodes"], definition["edges"]);
   if (startAt !== undefined) reportUnreachable(findings, { names, edges, startAt });
 
   if (findings.problems.length > 0 || startAt === undefined) return findings;
   const maxSteps = Number(definition["maxSteps"] ?? MAX_STEPS);
-  const graph = { name: String(definition["name"]), startAt, maxSteps, nodes, edges };
+  const { result } = definition;
+  const graph = {
+    name: String(definition["name"]),
+    startAt,
+    maxSteps,
+    nodes,
+    edges,
+    ...(isResultForm(result) ? { result } : {}),
+  };
   return { graph, ...findings };
 }
 
 function checkHead(findings: Findings, definition: Fields): void {
-  const { name, title, input, maxSteps } = definition;
+  const { name, title, input, maxSteps, result } = definition;
   report(findings, "name", textProblem(name));
   if (title !== undefined && typeof title !== "function" && typeof title !== "string")
     report(findings, "title", `must be a text or a function, not ${shown(title)}`);
@@ -58,6 +78,12 @@ function checkHead(findings: Findings, definition: Fields): void {
       "maxSteps",
       `must be a whole number from 1 to ${MAX_STEPS_LIMIT}, not ${shown(maxSteps)}`,
     );
+  if (result !== undefined && !isResultForm(result))
+    report(findings, "result", `must be "turn" or "card", not ${shown(result)}`);
+}
+
+function isResultForm(value: unknown): value is ResultForm {
+  return value === "turn" || value === "card";
 }
 
 function compileNodes(findings: Findings, nodes: unknown): readonly GraphNode[] {
@@ -131,8 +157,4 @@ function reportUnreachable(
   for (const name of names)
     if (!reached.has(name))
       report(findings, `nodes.${name}`, `no edge leads here from ${shown(startAt)}`);
-}
-
-function report(findings: Findings, place: string, message: string | undefined): void {
-  if (message !== undefined) findings.problems.push({ place, message });
 }

@@ -1,9 +1,11 @@
 import type { UnknownOutputs } from "./context.ts";
 import { compile } from "./compile.ts";
+import type { EdgeDefinition } from "./edges.ts";
 import { WorkflowDefinitionError } from "./errors.ts";
 import type { Problem } from "./errors.ts";
-import type { Graph } from "./graph.ts";
-import type { Method, NodeDefinition } from "./nodes.ts";
+import type { Graph, ResultForm } from "./graph.ts";
+import type { Method } from "./node-options.ts";
+import type { NodeDefinition } from "./nodes.ts";
 
 /** Marks what `defineWorkflow` made, also for another copy of this package. */
 export const WORKFLOW_BRAND: unique symbol = Symbol.for("pi-workflows.workflow");
@@ -20,19 +22,8 @@ export interface WorkflowDefinition<Input = unknown, Outputs = UnknownOutputs> {
   readonly maxSteps?: number;
   readonly nodes: Readonly<Record<string, NodeDefinition<NoInfer<Input>, NoInfer<Outputs>>>>;
   readonly edges?: readonly EdgeDefinition[];
-}
-
-/** At most one edge leaves a node. */
-export type EdgeDefinition =
-  | { readonly from: string; readonly to: string }
-  | { readonly from: string; readonly switch: SwitchDefinition };
-
-export interface SwitchDefinition {
-  /** `$.field` or `$output.field`, `$result.outcome`, `$result.error.name`. */
-  readonly on: string;
-  /** Node by value; numbers and booleans are compared as text. */
-  readonly cases?: Readonly<Record<string, string>>;
-  readonly default?: string;
+  /** Whether the model takes a turn on how the run ended, or a card is enough; `turn` if not given. */
+  readonly result?: ResultForm;
 }
 
 /** A definition that was checked, with its compiled graph. */

@@ -8,9 +8,23 @@ export interface Graph {
   readonly maxSteps: number;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
+  /** Absent means `turn`. */
+  readonly result?: ResultForm;
 }
 
-export type NodeKind = "compute" | "action" | "shell" | "checkpoint" | "wait";
+export type NodeKind =
+  | "compute"
+  | "action"
+  | "shell"
+  | "agent"
+  | "decision"
+  | "checkpoint"
+  | "human_decision"
+  | "notify"
+  | "wait";
+
+/** How the end of a run is told in its session: with a turn of the model, or as a card only. */
+export type ResultForm = "turn" | "card";
 
 export interface GraphNode {
   readonly path: string;

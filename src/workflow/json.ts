@@ -55,6 +55,17 @@ export function toJson(value: unknown, path: string): JsonValue {
   }
 }
 
+/**
+ * The same plain objects and arrays without their symbol members: libraries
+ * mark their schemas with symbols, which JSON leaves out.
+ */
+export function withoutSymbols(value: unknown): unknown {
+  if (Array.isArray(value)) return (value as readonly unknown[]).map(withoutSymbols);
+  if (typeof value !== "object" || value === null || kindOf(value) !== "object") return value;
+  const entries = Object.entries(value).map(([key, member]) => [key, withoutSymbols(member)]);
+  return Object.fromEntries(entries);
+}
+
 /** Bytes of `text` in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;

@@ -1,43 +1,13 @@
 import type { ActionContext, Context, UnknownOutputs } from "./context.ts";
+import type { AgentNode } from "./agent.ts";
+import type { DecisionNode } from "./decision.ts";
 import type { EffectPolicy, NodeKind } from "./graph.ts";
+import type { HumanDecisionNode } from "./human-decision.ts";
+import { brand, NODE_BRAND } from "./node-options.ts";
+import type { Branded, JsonSchema, Method, NodeOptions } from "./node-options.ts";
+import type { NotifyNode } from "./notify.ts";
 
-/**
- * Marks what the builders made. `Symbol.for` gives two copies of this package
- * the same mark, so a helper that brings its own copy works too.
- */
-export const NODE_BRAND: unique symbol = Symbol.for("pi-workflows.node");
 export const EFFECT_BRAND: unique symbol = Symbol.for("pi-workflows.effect");
-
-// Functions are declared as methods here, because TypeScript then accepts a
-// function that states a narrower context than the workflow gives: authors cast
-// their input in one place and need no type arguments.
-
-/** A function type with the leniency of a method, for fields that may also hold a plain value. */
-export type Method<Argument, Result> = { method(argument: Argument): Result }["method"];
-
-/** What every node may state. */
-export interface NodeOptions<Input = unknown, Outputs = UnknownOutputs> {
-  /** Short label for displays, at most 256 bytes. */
-  readonly statusDetail?: string;
-  /**
-   * Milliseconds until an attempt times out, or `null` for no limit. Without it,
-   * work has 15 minutes and a wait for a person or a session has 24 hours.
-   */
-  readonly timeoutMs?: number | null | Method<Context<Input, Outputs>, number | null>;
-  /** Without it, a failed attempt is not repeated. */
-  readonly retry?: RetryPolicy;
-}
-
-export interface RetryPolicy {
-  /** Attempts in all, the first included. */
-  readonly maxAttempts: number;
-  /** Pause before the second attempt; 1,000 if not given. */
-  readonly backoffMs?: number;
-  /** By what the pause grows with each attempt; 2 if not given. */
-  readonly factor?: number;
-  /** Longest pause; 60,000 if not given. */
-  readonly maxBackoffMs?: number;
-}
 
 export interface ComputeOptions<Input, Outputs, Output> extends NodeOptions<Input, Outputs> {
   /** Pure work: it may run again after a crash. */
@@ -69,8 +39,6 @@ export interface CheckpointOptions<Input, Outputs, Request> extends NodeOptions<
   /** JSON Schema that an answer must fit. */
   readonly schema?: JsonSchema;
 }
-
-export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /** Exactly one of the two. */
 export interface WaitOptions<Input, Outputs> extends NodeOptions<Input, Outputs> {
@@ -137,11 +105,6 @@ export interface IdempotentEffectOptions<Input, Outputs> extends ManualEffectOpt
   observe?(ctx: ActionContext<Input, Outputs>): EffectObservation | Promise<EffectObservation>;
 }
 
-interface Branded<Kind extends NodeKind> {
-  readonly [NODE_BRAND]: 1;
-  readonly kind: Kind;
-}
-
 export type ComputeNode<
   Input = unknown,
   Outputs = UnknownOutputs,
@@ -170,7 +133,11 @@ export interface NodeDefinitions<Input = unknown, Outputs = UnknownOutputs> {
   readonly compute: ComputeNode<Input, Outputs>;
   readonly action: ActionNode<Input, Outputs>;
   readonly shell: ShellNode<Input, Outputs>;
+  readonly agent: AgentNode<Input, Outputs>;
+  readonly decision: DecisionNode<Input, Outputs>;
   readonly checkpoint: CheckpointNode<Input, Outputs>;
+  readonly human_decision: HumanDecisionNode<Input, Outputs>;
+  readonly notify: NotifyNode<Input, Outputs>;
   readonly wait: WaitNode<Input, Outputs>;
 }
 
@@ -238,11 +205,4 @@ export function isNode(value: unknown): value is NodeDefinition {
 
 export function isEffectRequest(value: unknown): value is EffectRequest {
   return typeof value === "object" && value !== null && EFFECT_BRAND in value;
-}
-
-function brand<Kind extends NodeKind, Options extends object>(
-  kind: Kind,
-  options: Options,
-): Branded<Kind> & Options {
-  return Object.freeze({ ...options, [NODE_BRAND]: 1 as const, kind });
 }

@@ -1,27 +1,41 @@
+import { compileSchema } from "../../platform/json-schema.ts";
+import { isStandardSchema, statedSchema } from "../../workflow/agent.ts";
 import type { Workflow } from "../../workflow/define-workflow.ts";
 import { describeError } from "../../workflow/describe-error.ts";
+import type { NodeDefinition } from "../../workflow/nodes.ts";
 import type { LoadProblem } from "./problems.ts";
+import { SCHEMA_LIMITS } from "../validation/limits.ts";
 
 /**
- * What is wrong with the schemas that answers are to fit. The host applies them
- * when somebody answers, which is too late to tell the author.
+ * What is wrong with the schemas that answers and submissions are to fit. They
+ * are applied when somebody answers, which is too late to tell the author.
  */
 export async function schemaProblems(workflow: Workflow, file: string): Promise<LoadProblem[]> {
-  const stated = Object.entries(workflow.nodes).flatMap(([name, node]) =>
-    node.kind === "checkpoint" && node.schema !== undefined ? [{ name, schema: node.schema }] : [],
-  );
-  if (stated.length === 0) return [];
-  // Loaded by the few workflows that need it; with the host's options (answer-schema.ts).
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
-  return stated.flatMap(({ name, schema }) => {
+  const found: LoadProblem[] = [];
+  for (const [name, node] of Object.entries(workflow.nodes)) {
+    const stated = jsonSchemaOf(node);
+    if (stated === undefined) continue;
     try {
-      // The host gets it as JSON, so what JSON drops is dropped here too.
-      ajv.compile(JSON.parse(JSON.stringify(schema)) as object | boolean);
-      return [];
+      await compileSchema(JSON.stringify(stated.schema), SCHEMA_LIMITS);
     } catch (thrown) {
       const message = `is no usable JSON Schema: ${describeError(thrown).message}`;
-      return [{ message, file, place: `nodes.${name}.schema` }];
+      found.push({ message, file, place: `nodes.${name}.${stated.field}` });
     }
-  });
+  }
+  return found;
+}
+
+interface JsonSchemaField {
+  readonly field: string;
+  readonly schema: unknown;
+}
+
+/** A Standard Schema is code, and sound by being there. */
+function jsonSchemaOf(node: NodeDefinition): JsonSchemaField | undefined {
+  if (node.kind === "agent") {
+    const stated = statedSchema(node);
+    return isStandardSchema(stated?.schema) ? undefined : stated;
+  }
+  if (node.kind !== "checkpoint" || node.schema === undefined) return undefined;
+  return { field: "schema", schema: node.schema };
 }

@@ -122,7 +122,7 @@ function toolsFor(
   };
 }
 
-function definitionOf(engine: Engine, node: string): NodeDefinition {
+export function definitionOf(engine: Engine, node: string): NodeDefinition {
   const definition = engine.nodes[node];
   if (definition === undefined) throw new Error(`the workflow has no node ${node}`);
   return definition;

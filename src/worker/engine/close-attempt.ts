@@ -11,7 +11,14 @@ import type { Ack, AttemptEnd, Follow } from "./run-link.ts";
 const WORKER_BACKOFF_MS_MAX = 5_000;
 
 /** What is proposed for the end of an attempt, and where the run is once that is committed. */
-export type Closing = "stopped" | { readonly propose: () => Promise<Ack>; readonly next?: Next };
+export type Closing =
+  | "stopped"
+  | {
+      readonly propose: () => Promise<Ack>;
+      readonly next?: Next;
+      /** A submission is refused; the attempt goes on waiting. */
+      readonly rejects?: true;
+    };
 
 interface Next {
   readonly at: Position;
@@ -31,6 +38,8 @@ export function closeAttempt(
       return "stopped";
     case "interaction":
       return askFor(engine, at, outcome);
+    case "rejected":
+      return { propose: () => engine.link.reject(at, outcome.message), rejects: true };
     case "wait":
       return { propose: () => engine.link.openTimer(at, outcome.dueAtMs, undefined) };
     case "unknown": {
@@ -104,7 +113,11 @@ function finish(
 function endOf(outcome: Finished): AttemptEnd {
   const effect: { effect?: EffectOutcome } =
     outcome.effect === undefined ? {} : { effect: outcome.effect };
-  if (outcome.kind === "ok") return { kind: "ok", outputJson: outcome.outputJson, ...effect };
+  if (outcome.kind === "ok") {
+    const { outputJson, notification } = outcome;
+    const told = notification === undefined ? {} : { notification };
+    return { kind: "ok", outputJson, ...effect, ...told };
+  }
   return { kind: outcome.kind, error: outcome.error, ...effect };
 }
 
@@ -164,13 +177,10 @@ function askFor(
 ): Closing {
   const timeout = evaluateTimeout(engine, at);
   const nodeMs = timeout.kind === "limit" ? timeout.nodeMs : null;
-  const { summary, requestJson, schemaJson } = outcome;
   return {
     propose: () =>
       engine.link.openInteraction(at, {
-        summary,
-        requestJson,
-        ...(schemaJson === undefined ? {} : { schemaJson }),
+        ...outcome.request,
         ...(nodeMs === null ? {} : { timeoutMs: Math.ceil(nodeMs) }),
       }),
   };

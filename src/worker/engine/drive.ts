@@ -8,12 +8,15 @@ import { closeAttempt, routeClosed } from "./close-attempt.ts";
 import type { Closing } from "./close-attempt.ts";
 import { ProposalRefused } from "./run-link.ts";
 import type { Ack } from "./run-link.ts";
+import { validateAttempt } from "./validate.ts";
 
 /** Where an activation begins. */
 export interface Activation {
   readonly at: Position;
   /** True when the newest attempt is closed already and only its edge is to be taken. */
   readonly routeOnly: boolean;
+  /** The submitted value as JSON text, when the waiting attempt has one to be validated. */
+  readonly submissionJson?: string;
   readonly timeout: Timeout;
 }
 
@@ -23,23 +26,36 @@ export interface Activation {
  */
 export async function drive(engine: Engine, activation: Activation): Promise<void> {
   let { at, timeout } = activation;
-  let closing = activation.routeOnly
-    ? routeClosed(engine, at)
-    : await executeAndClose(engine, at, timeout);
-  while (closing !== "stopped") {
-    const answered = await proposeOrFail(engine, at, closing);
+  let end = await open(engine, activation);
+  while (end !== "stopped") {
+    const answered = await proposeOrFail(engine, at, end);
     if (answered === undefined || answered.ack.parked) return;
     ({ at, timeout } = follow(answered));
     if (!(await pause(engine, answered.closing.next?.delayMs ?? 0))) return;
     // Timers, heartbeats and a stop from the host get their turn between two nodes.
     await nextTurn();
-    closing = await executeAndClose(engine, at, timeout);
+    end = await executeAndClose(engine, at, timeout);
   }
 }
 
+async function open(engine: Engine, activation: Activation): Promise<Closing> {
+  const { at, timeout, routeOnly, submissionJson } = activation;
+  if (routeOnly) return routeClosed(engine, at);
+  if (submissionJson === undefined) return await executeAndClose(engine, at, timeout);
+  return await close(engine, at, () => validateAttempt(engine, at, submissionJson));
+}
+
 async function executeAndClose(engine: Engine, at: Position, timeout: Timeout): Promise<Closing> {
+  return await close(engine, at, () => executeAttempt(engine, at, timeout));
+}
+
+async function close(
+  engine: Engine,
+  at: Position,
+  decide: () => Promise<NodeOutcome>,
+): Promise<Closing> {
   const startedAtMs = engine.clock.now();
-  const outcome = await executeAttempt(engine, at, timeout);
+  const outcome = await decide();
   // A file that changed under the run is no failure of the node: the run is blocked for it.
   if (outcome.kind === "failed" && outcome.error.name === SOURCE_CHANGED)
     throw new SourceChangedInRun(outcome.error.message);
@@ -71,7 +87,8 @@ async function proposeOrFail(
   try {
     return { closing, ack: await closing.propose() };
   } catch (thrown) {
-    if (!(thrown instanceof ProposalRefused)) throw thrown;
+    // Nothing is done to an attempt for a value that was submitted to it.
+    if (!(thrown instanceof ProposalRefused) || closing.rejects === true) throw thrown;
     const failed: NodeOutcome = {
       kind: "failed",
       error: describeError(thrown),

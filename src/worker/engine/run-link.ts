@@ -1,9 +1,15 @@
 import type { ErrorDescription } from "../../workflow/describe-error.ts";
-import type { EffectGrant, EffectOutcome } from "../nodes/executor.ts";
+import type { EffectGrant, EffectOutcome, Notification } from "../nodes/executor.ts";
+import type { InteractionRequest } from "../nodes/interaction.ts";
 
 /** The end of an attempt as it is proposed. */
 export type AttemptEnd =
-  | { readonly kind: "ok"; readonly outputJson: string; readonly effect?: EffectOutcome }
+  | {
+      readonly kind: "ok";
+      readonly outputJson: string;
+      readonly effect?: EffectOutcome;
+      readonly notification?: Notification;
+    }
   | {
       readonly kind: "failed" | "timed_out" | "unknown";
       readonly error: ErrorDescription;
@@ -48,17 +54,17 @@ export interface Place {
  */
 export interface RunLink {
   advance(place: Place, end: AttemptEnd | undefined, follow: Follow | undefined): Promise<Ack>;
-  openInteraction(place: Place, request: InteractionRequest): Promise<Ack>;
+  openInteraction(place: Place, request: LimitedRequest): Promise<Ack>;
+  /** The submission is refused; the run waits for another one. */
+  reject(place: Place, message: string): Promise<Ack>;
   openTimer(place: Place, dueAtMs: number, end: AttemptEnd | undefined): Promise<Ack>;
   beginEffect(place: Place, request: EffectRequest): Promise<EffectGrant>;
   effectProcess(place: Place, effectId: string, pid: number): void;
   progress(node: string, text: string): void;
 }
 
-export interface InteractionRequest {
-  readonly summary: string;
-  readonly requestJson: string;
-  readonly schemaJson?: string;
+export interface LimitedRequest extends InteractionRequest {
+  /** Milliseconds until it expires; absent means never. */
   readonly timeoutMs?: number;
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from "../../workflow/context.ts";
+import type { NodeKind } from "../../workflow/graph.ts";
 import type { NodeDefinition } from "../../workflow/nodes.ts";
 
 /** Work that takes longer without saying so is more often stuck than slow (authoring.md). */
@@ -27,11 +28,21 @@ export function limitOf(node: NodeDefinition, stated: number | null | undefined)
 
 /** How long a worker may be busy with the node: a question is built as quickly as other work. */
 export function workTimeout(node: NodeDefinition, timeoutMs: number | null): number | null {
-  if (node.kind !== "checkpoint" && node.kind !== "wait") return timeoutMs;
-  return WORK_TIMEOUT_MS;
+  return PARKING.has(node.kind) ? WORK_TIMEOUT_MS : timeoutMs;
 }
+
+/** Kinds whose limit is about somebody else: the worker is gone while they wait. */
+const PARKING: ReadonlySet<NodeKind> = new Set([
+  "agent",
+  "decision",
+  "checkpoint",
+  "human_decision",
+  "wait",
+]);
 
 function defaultTimeout(node: NodeDefinition): number | null {
   if (node.kind === "wait") return null;
-  return node.kind === "checkpoint" ? ANSWER_TIMEOUT_MS : WORK_TIMEOUT_MS;
+  // Its author has said what happens when nobody decides, and when.
+  if (node.kind === "human_decision" && node.onTimeout !== undefined) return null;
+  return PARKING.has(node.kind) ? ANSWER_TIMEOUT_MS : WORK_TIMEOUT_MS;
 }

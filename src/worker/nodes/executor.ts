@@ -2,6 +2,7 @@ import type { Context } from "../../workflow/context.ts";
 import type { ErrorDescription } from "../../workflow/describe-error.ts";
 import type { EffectPolicy, NodeKind } from "../../workflow/graph.ts";
 import type { NodeDefinitions } from "../../workflow/nodes.ts";
+import type { InteractionRequest } from "./interaction.ts";
 
 /** The host's answer to a request to act. */
 export interface EffectGrant {
@@ -35,6 +36,13 @@ export type EffectOutcome =
       readonly detail: string;
     };
 
+/** A durable text for the session a run came from. */
+export interface Notification {
+  readonly text: string;
+  /** The last word of a run, as opposed to news on the way. */
+  readonly final: boolean;
+}
+
 /** What an executor may ask of the engine; nothing else reaches the host. */
 export interface NodeTools {
   /** Path of the node. */
@@ -54,7 +62,12 @@ export interface NodeTools {
 
 /** How an attempt ended, before the host was told. */
 export type NodeOutcome =
-  | { readonly kind: "ok"; readonly outputJson: string; readonly effect?: EffectOutcome }
+  | {
+      readonly kind: "ok";
+      readonly outputJson: string;
+      readonly effect?: EffectOutcome;
+      readonly notification?: Notification;
+    }
   | {
       readonly kind: "failed";
       readonly error: ErrorDescription;
@@ -68,12 +81,9 @@ export type NodeOutcome =
     }
   /** Nobody knows what became of the effect. */
   | { readonly kind: "unknown"; readonly error: ErrorDescription; readonly effect: EffectOutcome }
-  | {
-      readonly kind: "interaction";
-      readonly summary: string;
-      readonly requestJson: string;
-      readonly schemaJson?: string;
-    }
+  | { readonly kind: "interaction"; readonly request: InteractionRequest }
+  /** A submission is no valid result; the question stays open. */
+  | { readonly kind: "rejected"; readonly message: string }
   | { readonly kind: "wait"; readonly dueAtMs: number }
   /** The worker ends without a proposal. */
   | { readonly kind: "stopped" };

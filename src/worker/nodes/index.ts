@@ -2,9 +2,13 @@ import type { Context } from "../../workflow/context.ts";
 import type { NodeKind } from "../../workflow/graph.ts";
 import type { NodeDefinition } from "../../workflow/nodes.ts";
 import { action } from "./action.ts";
+import { agent } from "./agent.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { compute } from "./compute.ts";
+import { decision } from "./decision.ts";
 import type { NodeExecutor, NodeOutcome, NodeTools } from "./executor.ts";
+import { humanDecision } from "./human-decision.ts";
+import { notify } from "./notify.ts";
 import { shell } from "./shell.ts";
 import { wait } from "./wait.ts";
 
@@ -13,7 +17,11 @@ export const executors: { readonly [Kind in NodeKind]: NodeExecutor<Kind> } = {
   compute,
   action,
   shell,
+  agent,
+  decision,
   checkpoint,
+  human_decision: humanDecision,
+  notify,
   wait,
 };
 

@@ -15,11 +15,11 @@ describe("a node with faults", () => {
   test.each<[unknown, string]>([
     [
       { run },
-      "nodes.a: must be made by one of compute(), action(), shell(), checkpoint(), wait(), not an object",
+      "nodes.a: must be made by one of compute(), action(), shell(), agent(), decision(), checkpoint(), humanDecision(), notify(), wait(), not an object",
     ],
     [
       run,
-      "nodes.a: must be made by one of compute(), action(), shell(), checkpoint(), wait(), not a function",
+      "nodes.a: must be made by one of compute(), action(), shell(), agent(), decision(), checkpoint(), humanDecision(), notify(), wait(), not a function",
     ],
     [
       { [Symbol.for("pi-workflows.node")]: 1, kind: "telepathy" },

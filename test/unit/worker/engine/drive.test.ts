@@ -11,7 +11,13 @@ import type { Engine } from "../../../../src/worker/engine/attempt.ts";
 import { evaluateTimeout } from "../../../../src/worker/engine/attempt.ts";
 import { drive } from "../../../../src/worker/engine/drive.ts";
 import { ProposalRefused } from "../../../../src/worker/engine/run-link.ts";
-import type { Ack, AttemptEnd, Follow, RunLink } from "../../../../src/worker/engine/run-link.ts";
+import type {
+  Ack,
+  AttemptEnd,
+  Follow,
+  LimitedRequest,
+  RunLink,
+} from "../../../../src/worker/engine/run-link.ts";
 import { RunState } from "../../../../src/worker/engine/run-state.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
@@ -20,6 +26,7 @@ class RecordingLink implements RunLink {
   readonly said: string[] = [];
   readonly ends: (AttemptEnd | undefined)[] = [];
   readonly follows: (Follow | undefined)[] = [];
+  readonly requests: LimitedRequest[] = [];
   refuse = 0;
   onProposal: () => void = () => undefined;
   #boundary = 1;
@@ -44,9 +51,17 @@ class RecordingLink implements RunLink {
     return this.#ack(follow);
   }
 
-  async openInteraction(): Promise<Ack> {
+  async openInteraction(_place: unknown, request: LimitedRequest): Promise<Ack> {
     await Promise.resolve();
-    this.said.push("interaction");
+    this.said.push(`asks ${request.kind}`);
+    this.requests.push(request);
+    return this.#ack(undefined);
+  }
+
+  async reject(_place: unknown, message: string): Promise<Ack> {
+    await Promise.resolve();
+    if (this.refuse > 0) throw new ProposalRefused("nothing is validated");
+    this.said.push(`rejected: ${message}`);
     return this.#ack(undefined);
   }
 

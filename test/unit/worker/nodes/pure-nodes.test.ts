@@ -105,23 +105,25 @@ describe("a checkpoint", () => {
     });
     expect(await run(node)).toEqual({
       kind: "interaction",
-      summary: 'Go on with {"n":5}? Really?',
-      requestJson: '{"input":{"n":5}}',
-      schemaJson: '{"type":"boolean"}',
+      request: {
+        kind: "checkpoint",
+        summary: 'Go on with {"n":5}? Really?',
+        requestJson: '{"input":{"n":5}}',
+        schemaJson: '{"type":"boolean"}',
+      },
     });
   });
 
   test("needs no request and no schema", async () => {
     expect(await run(checkpoint({ summary: "Go?" }))).toEqual({
       kind: "interaction",
-      summary: "Go?",
-      requestJson: "null",
+      request: { kind: "checkpoint", summary: "Go?", requestJson: "null" },
     });
   });
 
   test("cuts a giant summary", async () => {
     const outcome = await run(checkpoint({ summary: "x".repeat(9_999) }));
-    expect(outcome.kind === "interaction" ? outcome.summary.length : 0).toBe(501);
+    expect(outcome.kind === "interaction" ? outcome.request.summary.length : 0).toBe(501);
   });
 
   test.each<[NodeDefinition, string]>([

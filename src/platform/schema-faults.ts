@@ -1,21 +1,25 @@
-/** What a validator found in an answer, in words and with its place. */
+/** What a validator found in a value, in words and with its place. */
 import type { ErrorObject } from "ajv";
-import type { WorkflowProblem } from "./errors.ts";
 
-/** An answer that fits nowhere can have a fault for each of its members. */
+export interface SchemaFault {
+  readonly place: string;
+  readonly message: string;
+}
+
+/** A value that fits nowhere can have a fault for each of its members. */
 const FAULTS_MAX = 20;
 const VALUES_MAX = 20;
 const WORD_CHARS_MAX = 80;
 
-/** One problem for each fault, its place as a path below `answer`. */
-export function answerFaults(errors: readonly ErrorObject[]): readonly WorkflowProblem[] {
+/** One for each thing that is wrong, its place as a path below `root`. */
+export function schemaFaults(root: string, errors: readonly ErrorObject[]): readonly SchemaFault[] {
   const faults = withoutEchoes(errors).map((error) => ({
-    place: placeOf(error),
+    place: placeOf(root, error),
     message: wordsOf(error),
   }));
   const more = faults.length - FAULTS_MAX;
   if (more <= 0) return faults;
-  return [...faults.slice(0, FAULTS_MAX), { place: "answer", message: `has ${more} more faults` }];
+  return [...faults.slice(0, FAULTS_MAX), { place: root, message: `has ${more} more faults` }];
 }
 
 /** That one of several branches failed is said by the faults of the branches. */
@@ -24,14 +28,14 @@ function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   return real.length === 0 ? errors : real;
 }
 
-function placeOf({ instancePath }: ErrorObject): string {
+function placeOf(root: string, { instancePath }: ErrorObject): string {
   const names = instancePath.split("/").slice(1).map(unescapePointer);
   return names.reduce((place, name) => {
     if (/^\d+$/.test(name)) return `${place}[${name}]`;
     return /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name)
       ? `${place}.${shortened(name)}`
       : `${place}[${JSON.stringify(shortened(name))}]`;
-  }, "answer");
+  }, root);
 }
 
 function unescapePointer(name: string): string {
