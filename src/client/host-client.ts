@@ -5,6 +5,7 @@ import { EffectService } from "../gen/piworkflows/host/v1/effect_service_pb.ts";
 import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { RunService } from "../gen/piworkflows/host/v1/run_service_pb.ts";
+import { SessionService } from "../gen/piworkflows/host/v1/session_service_pb.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
@@ -36,6 +37,7 @@ export interface HostClient {
   readonly runs: Client<typeof RunService>;
   readonly interactions: Client<typeof InteractionService>;
   readonly effects: Client<typeof EffectService>;
+  readonly sessions: Client<typeof SessionService>;
   readonly host: Client<typeof HostService>;
   /**
    * Runs `fn` until it is answered, as long as the host went away or is going
@@ -68,6 +70,7 @@ class Connection implements HostClient {
   readonly runs: Client<typeof RunService>;
   readonly interactions: Client<typeof InteractionService>;
   readonly effects: Client<typeof EffectService>;
+  readonly sessions: Client<typeof SessionService>;
   readonly host: Client<typeof HostService>;
   readonly #options: ConnectOptions;
   readonly #reach: ReachOptions;
@@ -88,6 +91,7 @@ class Connection implements HostClient {
     this.runs = createClient(RunService, transport);
     this.interactions = createClient(InteractionService, transport);
     this.effects = createClient(EffectService, transport);
+    this.sessions = createClient(SessionService, transport);
     this.host = createClient(HostService, transport);
   }
 

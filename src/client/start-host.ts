@@ -4,6 +4,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanEnvironment } from "../platform/child-environment.ts";
+import { nodeProgram } from "../platform/node-program.ts";
 import { agentDir } from "../platform/state-folder.ts";
 import type { StatePaths } from "../platform/state-folder.ts";
 import { failureLine } from "./host-error.ts";
@@ -38,8 +39,10 @@ export function hostEnvironment(paths: StatePaths): Record<string, string> {
  * read if it ends: a reason is never lost and nothing is left behind.
  */
 export function startHost(hostEntry: string, paths: StatePaths): HostStart {
+  const node = nodeProgram();
+  if (node.program === undefined) return notStarted(node.problem);
   const output = openNameless();
-  const child = spawn(process.execPath, [hostEntry], {
+  const child = spawn(node.program, [hostEntry], {
     detached: true,
     // A host must not hold the folder it happened to be started from.
     cwd: "/",
@@ -62,6 +65,12 @@ export function startHost(hostEntry: string, paths: StatePaths): HostStart {
     release: () => child.unref(),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+function notStarted(reason: string): HostStart {
+  const nothing = (): void => undefined;
+  const exit = Promise.resolve({ ok: false, reason } as const);
+  return { pid: undefined, exit, release: nothing, kill: nothing };
 }
 
 function reasonOf(output: number, code: number | null, signal: string | null): string {

@@ -1,5 +1,6 @@
 /** The environment that processes of ours hand on. */
 import { TAG_VARIABLE } from "./process-identity.ts";
+import { SESSION_SECRET_VARIABLE } from "./session-secret.ts";
 
 /**
  * Says which program started us, or how to run that program, and is no
@@ -13,6 +14,10 @@ const DROPPED: ReadonlySet<string> = new Set([
   "NODE_CHANNEL_SERIALIZATION_MODE",
   "NODE_UNIQUE_ID",
   "INIT_CWD",
+  // Pi says so to what it runs for a model; what a host runs is nobody's tool call.
+  "AI_AGENT",
+  "PI_CODING_AGENT",
+  SESSION_SECRET_VARIABLE,
 ]);
 
 /** The caller's environment without what belongs to its own launcher. */

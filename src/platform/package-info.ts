@@ -1,6 +1,7 @@
 /** What the installed package says about itself. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const PACKAGE_NAME = "pi-workflows";
 
@@ -9,7 +10,8 @@ let version: string | undefined;
 
 /** Folder of the package this program runs from, in the bundle as from source. */
 export function packageRoot(): string {
-  root ??= findRoot(import.meta.dirname);
+  // Where Pi transpiles a module itself, `import.meta` has no `dirname`.
+  root ??= findRoot(dirname(fileURLToPath(import.meta.url)));
   return root;
 }
 
