@@ -151,3 +151,7 @@ export const CHOICES_MAX = 100;
 export const CHOICE_TEXT_CHARS_MAX = 100_000;
 /** A start of the same file with the same input in the same session within so long is the same start. */
 export const RECENT_START_MS = 60_000;
+/** A worker says within this whether a submission is valid; what takes longer is no check. */
+export const VALIDATION_MS = 30_000;
+/** Submissions validated at once beside the capacity, so that long work never holds an answer up. */
+export const VALIDATION_PLACES = 2;

@@ -6,7 +6,7 @@ import type { Settings } from "../platform/settings.ts";
 import type { LoopBlock } from "./activation/loop-watch.ts";
 import type { ActivationTools, ProcessProbe } from "./activation/tools.ts";
 import type { HostContext } from "./context.ts";
-import { STOP_EFFECT_GRACE_MS } from "./limits.ts";
+import { STOP_EFFECT_GRACE_MS, VALIDATION_PLACES } from "./limits.ts";
 import { expiredClaims } from "./operations/claims.ts";
 import type { ClaimRecord, RunRecord } from "./records.ts";
 import { DueTimes } from "./scheduler/due-times.ts";
@@ -15,7 +15,7 @@ import type { FoundWorker, OfferedWorker } from "./scheduler/launcher.ts";
 import { LEASE_TICK_MS } from "./scheduler/lease.ts";
 import type { Lease } from "./scheduler/lease.ts";
 import { Place } from "./scheduler/place.ts";
-import { nextQueued } from "./scheduler/queue.ts";
+import { nextQueued, nextValidation } from "./scheduler/queue.ts";
 import { takeOver } from "./scheduler/take-over.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
@@ -195,11 +195,17 @@ class RunScheduler implements Scheduler {
     }
   }
 
-  /** The run that gets a place now; absent when there is none, or no place. */
+  /** The run that gets a place now. Answers first: whoever submitted one waits for it. */
   #next(): RunRecord | undefined {
+    if (!this.#launcher.isOpen) return undefined;
     const { host, settings } = this.#options;
-    if (this.#places.size >= settings.capacity || !this.#launcher.isOpen) return undefined;
-    return nextQueued(host.store.reader, host.clock.now(), [...this.#places.values()]);
+    const { reader } = host.store;
+    const taken = [...this.#places.values()];
+    const validating = taken.filter((place) => place.isValidating).length;
+    const isFree = taken.length - validating < settings.capacity;
+    const validation =
+      isFree || validating < VALIDATION_PLACES ? nextValidation(reader, taken) : undefined;
+    return validation ?? (isFree ? nextQueued(reader, host.clock.now(), taken) : undefined);
   }
 
   async #run(run: RunRecord, found?: FoundWorker): Promise<void> {

@@ -2,6 +2,7 @@
  * The conversation with one worker. Its frames become transactions at once; the
  * answers come in order, and only after their commits.
  */
+import { InteractionKind } from "../../src/gen/piworkflows/common/v1/interaction_pb.ts";
 import { describe, expect, test } from "vitest";
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { ClaimLoss, Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
@@ -172,7 +173,11 @@ describe("a worker that is given a run", () => {
       "no UTF-8",
       {
         case: "interaction",
-        value: { summary: "?", requestJson: new Uint8Array([0xff, 0xfe]) },
+        value: {
+          kind: InteractionKind.CHECKPOINT,
+          summary: "?",
+          requestJson: new Uint8Array([0xff, 0xfe]),
+        },
       },
     ],
   ] as const)("is ended for %s, which harms its run no more than a crash", async (_, body) => {

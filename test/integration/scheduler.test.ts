@@ -1,4 +1,5 @@
 /** Who runs, when, and in which of the few places. */
+import { InteractionKind } from "../../src/gen/piworkflows/common/v1/interaction_pb.ts";
 import { describe, expect, test } from "vitest";
 import { ActivationKind } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import { SpawnFailed } from "../../src/host/supervisor/supervised-worker.ts";
@@ -70,7 +71,10 @@ describe("the places", () => {
     const rig = new SchedulerRig({ capacity: 1 });
     const { runId, worker } = await rig.launched("ask");
     await worker.begins();
-    worker.says({ case: "interaction", value: { summary: "Ship?", requestJson: json({}) } });
+    worker.says({
+      case: "interaction",
+      value: { kind: InteractionKind.CHECKPOINT, summary: "Ship?", requestJson: json({}) },
+    });
     expect((await worker.hears("ack")).parked).toBe(true);
     worker.dies(EXITED);
     const other = await rig.launched("end");
@@ -253,7 +257,8 @@ describe("time", () => {
     const rig = new SchedulerRig();
     const { worker } = await rig.launched("ask");
     await worker.begins();
-    const value = { summary: "Ship?", requestJson: json({}), timeoutMs: 60_000n };
+    const kind = InteractionKind.CHECKPOINT;
+    const value = { kind, summary: "Ship?", requestJson: json({}), timeoutMs: 60_000n };
     worker.says({ case: "interaction", value });
     await worker.hears("ack");
     worker.dies(EXITED);

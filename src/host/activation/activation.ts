@@ -105,6 +105,11 @@ export class Activation {
     this.ended = this.#live();
   }
 
+  /** The attempt it began with is behind it. */
+  get hasMovedOn(): boolean {
+    return this.#standing.opened > 1;
+  }
+
   /** Present while the worker's loop stands still. */
   loopBlock(): LoopBlock | undefined {
     const { attempt, released } = this.#standing;
@@ -187,11 +192,11 @@ export class Activation {
   }
 
   #executes(attempt: OpenAttempt): void {
-    const first = this.#standing.attempt === undefined;
+    this.#standing.opened += 1;
     this.#standing.attempt = attempt;
     this.#loop.executes(attempt.node);
     this.#deadline.watch(attempt.timeoutMs);
-    if (first) this.#start.onBegun();
+    if (this.#standing.opened === 1) this.#start.onBegun();
   }
 
   /** It was told to exit, or says that it does. */

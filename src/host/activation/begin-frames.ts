@@ -7,6 +7,7 @@ import type { AttemptStatus as AttemptStatusName } from "../lifecycle/attempt.ts
 import { VALUE_BYTES_MAX } from "../limits.ts";
 import type { BeginRecord } from "../operations/attach.ts";
 import type { AttemptRecord, RunRecord, SourceRecord } from "../records.ts";
+import type { SubmissionRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
 import type { SupervisedWorker } from "../supervisor/supervised-worker.ts";
 import { beginMessage } from "./beginning.ts";
@@ -31,6 +32,8 @@ export function* beginFrames(
   const sources = reader.sources.ofRun(run.runId);
   const recorded = run.useRecorded ? sources.filter((source) => source.kind === "file") : [];
   const closed = reader.attempts.newestClosedPerNode(run.runId);
+  const submission =
+    run.activation === "validate" ? reader.submissions.validating(run.runId) : undefined;
   const value = {
     runId: run.runId,
     generation: run.generation,
@@ -43,7 +46,7 @@ export function* beginFrames(
     graphDigest: run.graphDigest,
     inputDigest: run.inputDigest,
     boundary: BigInt(run.boundary),
-    stateFrames: 1 + closed.length,
+    stateFrames: 1 + closed.length + (submission === undefined ? 0 : 1),
     sourceFrames: recorded.length,
     node: run.node,
     visit: run.visit,
@@ -55,6 +58,7 @@ export function* beginFrames(
   yield response({ case: "bootstrap", value });
   yield inputFrame(reader, run);
   for (const attempt of closed) yield resultFrame(reader, attempt);
+  if (submission !== undefined) yield submissionFrame(reader, submission);
   for (const source of recorded) yield sourceFrame(reader, source);
 }
 
@@ -102,6 +106,11 @@ function resultFrame(reader: Reader, attempt: AttemptRecord): WorkResponse {
     ...(error === undefined ? {} : { error: failureMessage(error) }),
   };
   return response({ case: "state", value });
+}
+
+function submissionFrame(reader: Reader, { value }: SubmissionRecord): WorkResponse {
+  const json = jsonBytes(reader.values.read(value));
+  return response({ case: "state", value: { kind: StateKind.SUBMISSION, json } });
 }
 
 function outputBytes(reader: Reader, attempt: AttemptRecord): Uint8Array {

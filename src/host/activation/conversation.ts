@@ -89,6 +89,7 @@ export class Conversation {
       case "ready":
       case "advance":
       case "interaction":
+      case "rejected":
       case "wait":
       case "effectBegin":
         this.#propose(frame);

@@ -8,11 +8,11 @@ import type {
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
 import type { HostContext } from "../context.ts";
 import { effectPolicy } from "../handlers/graph-convert.ts";
+import { interactionRequest } from "../handlers/request-convert.ts";
 import { attemptResult, followOf } from "../handlers/result-convert.ts";
 import {
   MalformedFrame,
   jsonBytes,
-  jsonText,
   nameText,
   optionalMs,
   proofOf,
@@ -21,9 +21,11 @@ import {
 } from "../handlers/worker-convert.ts";
 import type { BeginRecord } from "../operations/attach.ts";
 import { advance, attachWorker, openInteraction, openTimer } from "../operations/attempts.ts";
+import { VALIDATION_MS } from "../limits.ts";
 import type { AckRecord, NextStep } from "../operations/boundary.ts";
 import { beginEffect } from "../operations/effects.ts";
 import type { GrantRecord } from "../operations/effects.ts";
+import { refuseSubmission } from "../operations/submissions.ts";
 import type { ActivationKind, ClaimProof } from "../records.ts";
 import { beginMessage, openedBy } from "./beginning.ts";
 import type { OpenAttempt } from "./beginning.ts";
@@ -44,7 +46,13 @@ export interface Proposal {
   commit(): Promise<Committed>;
 }
 
-export type ProposalKind = "ready" | "advance" | "interaction" | "wait" | "effectBegin";
+export type ProposalKind =
+  | "ready"
+  | "advance"
+  | "interaction"
+  | "rejected"
+  | "wait"
+  | "effectBegin";
 
 /** Throws REQUEST_INVALID for what no worker of ours sends, LIMIT_EXCEEDED for what is too large. */
 export function proposalOf(host: HostContext, tokenHash: string, frame: WorkRequest): Proposal {
@@ -62,6 +70,8 @@ export function proposalOf(host: HostContext, tokenHash: string, frame: WorkRequ
       return advanceProposal(asked, frame.body.value);
     case "interaction":
       return interactionProposal(asked, frame.body.value);
+    case "rejected":
+      return rejectedProposal(asked, frame.body.value);
     case "wait":
       return waitProposal(asked, frame.body.value);
     case "effectBegin":
@@ -99,11 +109,12 @@ function begun(begin: BeginRecord, timeout: { readonly timeoutMs?: number }): Co
   };
 }
 
-/** An activation that only routes executes nothing, so nothing of it can be overdue. */
+/** How long the worker may be at it: the node's own limit, or that of a validation. */
 function limitOf(
   kind: ActivationKind,
   timeout: { readonly timeoutMs?: number },
 ): { readonly timeoutMs?: number } {
+  if (kind === "validate") return { timeoutMs: VALIDATION_MS };
   return kind === "start" || kind === "continue" ? timeout : {};
 }
 
@@ -139,19 +150,29 @@ function timeoutOf(next: { readonly timeoutMs?: number }): { readonly timeoutMs?
 
 function interactionProposal(asked: Asked, request: Body<"interaction">): Proposal {
   const { host, frame, proof, number, boundary } = asked;
-  const { summary, requestJson, schemaJson, timeoutMs, newSources } = request;
   const change = {
     expectedBoundary: boundary,
     attemptId: nameText("the attempt", frame.attemptId),
-    summary,
-    requestJson: jsonText("the request", requestJson),
-    ...(schemaJson.length === 0 ? {} : { schemaJson: jsonText("the schema", schemaJson) }),
-    ...optionalMs(timeoutMs),
-    newSources: newSources.map(sourceWithContent),
+    ...interactionRequest(request),
+    newSources: request.newSources.map(sourceWithContent),
   };
   return {
     kind: "interaction",
     commit: async () => acknowledged(await openInteraction(host, proof, number, change)),
+  };
+}
+
+function rejectedProposal(asked: Asked, { message, newSources }: Body<"rejected">): Proposal {
+  const { host, frame, proof, number, boundary } = asked;
+  const refusal = {
+    expectedBoundary: boundary,
+    attemptId: nameText("the attempt", frame.attemptId),
+    error: message,
+    newSources: newSources.map(sourceWithContent),
+  };
+  return {
+    kind: "rejected",
+    commit: async () => acknowledged(await refuseSubmission(host, proof, number, refusal)),
   };
 }
 

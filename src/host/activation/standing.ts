@@ -28,6 +28,8 @@ export interface Standing {
   readonly mayBeStale: boolean;
   /** The attempt that is open or routed on; absent until the run is attached. */
   attempt: OpenAttempt | undefined;
+  /** Attempts begun or routed on so far. */
+  opened: number;
   /** The worker has proposed something: it had the workflow loaded as the run recorded it. */
   proven: boolean;
   /** The claim was given back or lost: the run is no longer this worker's. */
@@ -51,6 +53,7 @@ export function newStanding(run: RunRecord, worker: SupervisedWorker): Standing 
     proof: { runId, workerId: worker.id, generation, tokenHash: worker.secretHash },
     mayBeStale: worker.preloadedFor !== undefined,
     attempt: undefined,
+    opened: 0,
     proven: false,
     released: false,
     failure: undefined,

@@ -29,8 +29,6 @@ export function interactionMessage(
   record: InteractionRecord,
   extent: Extent,
 ): Interaction {
-  const read = (ref: ValueRef): Value =>
-    extent === "whole" ? readValue(reader.values, ref) : readCutValue(reader.values, ref).value;
   const run = reader.runs.get(record.runId);
   return create(InteractionSchema, {
     interactionId: record.interactionId,
@@ -41,9 +39,7 @@ export function interactionMessage(
     kind: INTERACTION_KIND[record.kind],
     status: INTERACTION_STATUS[record.status],
     summary: record.summary,
-    ...(record.request === undefined ? {} : { request: read(record.request) }),
-    ...(record.schema === undefined ? {} : { schema: read(record.schema) }),
-    ...(record.answer === undefined ? {} : { answer: read(record.answer) }),
+    ...valueFields(reader, record, extent),
     ...contractFields(reader, record, extent),
     answeredBy: record.answeredBy ?? "",
     hasDefault: record.defaultAnswer !== undefined,
@@ -55,6 +51,20 @@ export function interactionMessage(
     ...timestampField("deadlineAt", record.deadlineAt),
     ...timestampField("closedAt", record.closedAt),
   });
+}
+
+function valueFields(
+  reader: Reader,
+  { request, schema, answer }: InteractionRecord,
+  extent: Extent,
+): { readonly request?: Value; readonly schema?: Value; readonly answer?: Value } {
+  const read = (ref: ValueRef): Value =>
+    extent === "whole" ? readValue(reader.values, ref) : readCutValue(reader.values, ref).value;
+  return {
+    ...(request === undefined ? {} : { request: read(request) }),
+    ...(schema === undefined ? {} : { schema: read(schema) }),
+    ...(answer === undefined ? {} : { answer: read(answer) }),
+  };
 }
 
 type ContractFields = Pick<Interaction, "prompt" | "expectedOutput" | "choices" | "audience"> & {

@@ -9,7 +9,12 @@ import type {
   NextStep as NextStepMessage,
   RunEnd as RunEndMessage,
 } from "../../gen/piworkflows/worker/v1/worker_service_pb.ts";
-import type { AttemptResult, NextStep, RunEnd } from "../operations/boundary.ts";
+import type {
+  AttemptResult,
+  NextStep,
+  NotificationRecord,
+  RunEnd,
+} from "../operations/boundary.ts";
 import type { EffectOutcome } from "../operations/effect-rows.ts";
 import { MalformedFrame, failureRecord, jsonText, nameText, optionalMs } from "./worker-convert.ts";
 
@@ -17,7 +22,12 @@ export function attemptResult(result: AttemptResultMessage): AttemptResult {
   const effect = result.effect === undefined ? {} : { effect: effectOutcome(result.effect) };
   switch (result.outcome) {
     case AttemptOutcome.OK:
-      return { outcome: "ok", outputJson: jsonText("the output", result.outputJson), ...effect };
+      return {
+        outcome: "ok",
+        outputJson: jsonText("the output", result.outputJson),
+        ...effect,
+        ...notificationOf(result),
+      };
     case AttemptOutcome.FAILED:
       return { outcome: "failed", error: failureRecord(result.error), ...effect };
     case AttemptOutcome.TIMED_OUT:
@@ -27,6 +37,14 @@ export function attemptResult(result: AttemptResultMessage): AttemptResult {
     default:
       throw new MalformedFrame("an attempt's result has no outcome");
   }
+}
+
+function notificationOf({ notification }: AttemptResultMessage): {
+  readonly notification?: NotificationRecord;
+} {
+  if (notification === undefined) return {};
+  const { text, final } = notification;
+  return { notification: { text, final } };
 }
 
 /** Absent where the proposal names nothing that follows, which is legal for an unknown outcome only. */

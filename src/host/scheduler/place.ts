@@ -9,9 +9,17 @@ export class Place implements TakenPlace {
   /** Absent while a worker is being found, which may be given up; what came after may not. */
   busy: Promise<void> | undefined;
 
-  constructor({ runId, projectDir }: TakenPlace) {
+  readonly #forValidation: boolean;
+
+  constructor({ runId, projectDir, activation }: TakenPlace & { readonly activation?: string }) {
     this.runId = runId;
     this.projectDir = projectDir;
+    this.#forValidation = activation === "validate";
+  }
+
+  /** False from when the submission was accepted and the run goes on in the same worker. */
+  get isValidating(): boolean {
+    return this.#forValidation && this.activation?.hasMovedOn !== true;
   }
 
   async occupy(work: Promise<void>): Promise<void> {

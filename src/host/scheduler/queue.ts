@@ -8,6 +8,15 @@ const PAGE = 128;
 /** So many floods of other projects are looked past before one of them gets the place. */
 const PAGES_MAX = 8;
 
+/** The queued run whose submission was waiting longest. */
+export function nextValidation(
+  reader: Pick<Reader, "runs">,
+  taken: readonly TakenPlace[],
+): RunRecord | undefined {
+  const busy = new Set(taken.map(({ runId }) => runId));
+  return reader.runs.queuedValidations(PAGE).find(({ runId }) => !busy.has(runId));
+}
+
 /**
  * The due run that gets the next place. Where one project fills the queue, the
  * others are looked for behind it.
