@@ -7,7 +7,11 @@ import { join } from "node:path";
 import { attemptLifecycle } from "../src/host/lifecycle/attempt.ts";
 import { effectLifecycle } from "../src/host/lifecycle/effect.ts";
 import { interactionLifecycle } from "../src/host/lifecycle/interaction.ts";
+import { messageLifecycle } from "../src/host/lifecycle/message.ts";
 import { runLifecycle } from "../src/host/lifecycle/run.ts";
+import { sessionLifecycle } from "../src/host/lifecycle/session.ts";
+import { submissionLifecycle } from "../src/host/lifecycle/submission.ts";
+import { turnLifecycle } from "../src/host/lifecycle/turn.ts";
 
 /** What the page needs of a lifecycle, whatever its statuses are called. */
 interface Lifecycle {
@@ -27,6 +31,10 @@ const LIFECYCLES: readonly Lifecycle[] = [
   runLifecycle,
   attemptLifecycle,
   interactionLifecycle,
+  submissionLifecycle,
+  messageLifecycle,
+  turnLifecycle,
+  sessionLifecycle,
   effectLifecycle,
 ];
 

@@ -12,11 +12,12 @@ import { toFinding } from "./diagnosis/finding.ts";
 import type { Contradiction, Finding, Mend } from "./diagnosis/finding.ts";
 import { OWNERSHIP } from "./diagnosis/ownership.ts";
 import { missingBlobs, POSITION } from "./diagnosis/records.ts";
+import { REQUESTS } from "./diagnosis/requests.ts";
 import { WAITS } from "./diagnosis/waits.ts";
 
 export type { Finding } from "./diagnosis/finding.ts";
 
-const CHECKS = [...OWNERSHIP, ...POSITION, ...WAITS];
+const CHECKS = [...OWNERSHIP, ...POSITION, ...WAITS, ...REQUESTS];
 
 /**
  * Checks the invariants of the stored state (state.md, "Invariants") and changes

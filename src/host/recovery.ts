@@ -8,6 +8,8 @@ import type { HostContext } from "./context.ts";
 import { PAGE_MAX } from "./limits.ts";
 import type { RunStatus } from "./lifecycle/run.ts";
 import { interruptRun, recordWorkerExit } from "./operations/claims.ts";
+import { rebuildMissingResults } from "./operations/results.ts";
+import { expireValidations } from "./operations/submissions.ts";
 import { settleDue } from "./operations/timers.ts";
 import type { RunRecord, WorkerRecord } from "./records.ts";
 import type { Supervisor, WorkerTrace } from "./supervisor/supervisor.ts";
@@ -19,6 +21,8 @@ export interface RecoveryReport {
   readonly interrupted: number;
   /** Deadlines and timers that had passed. */
   readonly settled: number;
+  /** Ends of runs that their sessions had not been told. */
+  readonly told: number;
 }
 
 const HOST_GONE = "its host ended";
@@ -39,9 +43,12 @@ export async function recover(
     left.map(({ workerId }) => recordWorkerExit(host, { workerId, reason: HOST_GONE })),
   );
   crashPoint("recovery.step", "exits_recorded");
-  const settled = await settleDue(host, host.clock.now());
+  // What was being validated when the host ended is validated again, unless it is too late.
+  const late = await expireValidations(host);
+  const settled = late + (await settleDue(host, host.clock.now()));
   crashPoint("recovery.step", "settled");
-  return { reaped: processes, interrupted, settled };
+  const told = await rebuildMissingResults(host);
+  return { reaped: processes, interrupted, settled, told };
 }
 
 function traceOf(host: HostContext, worker: WorkerRecord): WorkerTrace {

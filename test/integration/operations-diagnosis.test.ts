@@ -57,7 +57,7 @@ describe("a diagnosis", () => {
     const rig = new TestRig();
     const runId = await rig.admit();
     const columns = "workflow, title, workflow_path, project_dir, status, revision, available_at";
-    const rest = "node, visit, steps, graph_json, graph_digest, input_json, input_digest";
+    const rest = "mode, node, visit, steps, graph_json, graph_digest, input_json, input_digest";
     vandalise(rig.at.path, runId, [
       `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1010)
        INSERT INTO runs (run_id, position, ${columns}, ${rest}, created_at, updated_at)

@@ -170,7 +170,7 @@ describe("a recovery that is itself interrupted", () => {
     await recoverNow(rig);
     const events = rig.events(worker.runId);
     const { report } = await recoverNow(rig);
-    expect(report).toEqual({ reaped: 0, interrupted: 0, settled: 0 });
+    expect(report).toEqual({ reaped: 0, interrupted: 0, settled: 0, told: 0 });
     expect(rig.events(worker.runId)).toEqual(events);
   });
 });

@@ -1,9 +1,12 @@
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
 import type { AttemptRecord, ClaimRecord, EffectRecord, TimerRecord } from "../records.ts";
-import type { InteractionRecord } from "../records-sessions.ts";
+import { messageLifecycle } from "../lifecycle/message.ts";
+import { submissionLifecycle } from "../lifecycle/submission.ts";
+import type { InteractionRecord, MessageRecord, SubmissionRecord } from "../records-sessions.ts";
 import { closeAttempt } from "../operations/attempt-rows.ts";
 import { abandonEffects, loseEffect } from "../operations/effect-rows.ts";
 import { interrupt } from "../operations/interruption.ts";
+import { announceEnd, askInSession } from "../operations/session-messages.ts";
 import { releaseClaim } from "../operations/step.ts";
 import type { Mend } from "./finding.ts";
 
@@ -73,4 +76,53 @@ export function abandoning(effect: EffectRecord): Mend {
     what: `make effect ${effect.effectId} ${end}`,
     apply: (step) => abandonEffects(step, [effect], CAUSE),
   };
+}
+
+/** Nobody validates it, so it can only be submitted again. */
+export function rejecting(
+  { submissionId, status: open }: SubmissionRecord,
+  reason: "cancelled" | "interrupted",
+): Mend {
+  return {
+    what: `reject submission ${submissionId} as ${reason}`,
+    apply({ tx, at }) {
+      const status = submissionLifecycle.next(open, "reject");
+      tx.put.submissionChange(submissionId, { status, reason, error: CAUSE, closedAt: at });
+    },
+  };
+}
+
+/** Nothing is submitted that its status could mean. */
+export function reopening({ interactionId, status: from }: InteractionRecord): Mend {
+  return {
+    what: `make interaction ${interactionId} pending again`,
+    apply({ tx }) {
+      const status = interactionLifecycle.next(from, "reject");
+      tx.put.interactionChange(interactionId, { status, lastError: CAUSE });
+    },
+  };
+}
+
+/** The request is open and its session knows nothing of it, or has done with it. */
+export function asking(interaction: InteractionRecord, wasAsked: boolean): Mend {
+  return {
+    what: `ask for ${interaction.interactionId} in its session again`,
+    apply: (step) => askInSession(step, interaction, { reason: wasAsked ? "resumed" : "first" }),
+  };
+}
+
+/** Nobody needs an answer to what it asks. */
+export function withdrawing({ messageId, status: open }: MessageRecord): Mend {
+  return {
+    what: `cancel message ${messageId}`,
+    apply({ tx, at }) {
+      const status = messageLifecycle.next(open, "cancel");
+      tx.put.messageChange(messageId, { status, closedAt: at });
+    },
+  };
+}
+
+/** What the session is told of an end is in the run's own row. */
+export function telling(): Mend {
+  return { what: "tell the session how the run ended", apply: announceEnd };
 }

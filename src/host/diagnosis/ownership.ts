@@ -7,8 +7,10 @@ import {
   closingInteraction,
   closingTimer,
   interrupting,
+  rejecting,
   releasing,
   requeueing,
+  withdrawing,
 } from "./mends.ts";
 
 /** Checks of who may act on a run and what it executes. */
@@ -43,6 +45,13 @@ function terminalLeavesNothingOpen(facts: Facts): readonly Contradiction[] {
     ...(interaction === undefined
       ? []
       : [left(`interaction ${interaction.interactionId}`, closingInteraction(interaction))]),
+    ...facts.submissions
+      .filter((one) => one.status === "validating")
+      .map((one) => left(`submission ${one.submissionId}`, rejecting(one, "cancelled"))),
+    ...facts.messages
+      .filter((one) => one.interactionId !== undefined)
+      .filter((one) => one.status === "pending" || one.status === "offered")
+      .map((one) => left(`message ${one.messageId}`, withdrawing(one))),
     ...(timer === undefined ? [] : [left(`timer ${timer.timerId}`, closingTimer(timer))]),
     ...effects
       .filter((effect) => effect.status === "pending" || effect.status === "applying")
@@ -71,9 +80,14 @@ function claimHasWorker({ claim, worker }: Facts): readonly Contradiction[] {
   return [{ invariant: "claim_has_worker", message }];
 }
 
-/** A running run executes its open attempt or routes on its newest; a starting one neither. */
-function activeHasPosition({ run, open }: Facts): readonly Contradiction[] {
+/**
+ * A running run executes its open attempt, routes on its newest, or validates for
+ * one that waits; a starting one does nothing yet.
+ */
+function activeHasPosition({ run, open, submissions }: Facts): readonly Contradiction[] {
   if (run.status !== "running") return [];
+  const validates = submissions.some((one) => one.status === "validating");
+  if (validates && open?.status === "waiting" && !run.routing) return [];
   const executes = open?.status === "running";
   if (executes !== run.routing && (executes || open === undefined)) return [];
   const has = open === undefined ? "no open attempt" : `a ${open.status} attempt`;

@@ -55,15 +55,17 @@ function eventsWithoutGaps({ run, events }: Facts): readonly Contradiction[] {
   return [{ invariant: "events_without_gaps", message }];
 }
 
-function digestsOf({ run, attempts, interactions, effects, sources }: Facts): readonly string[] {
+function digestsOf({ run, attempts, interactions, effects, ...facts }: Facts): readonly string[] {
   const values = [
     run.input,
     run.result,
     ...attempts.map((one) => one.output),
-    ...interactions.flatMap((one) => [one.request, one.schema, one.answer]),
+    ...interactions.flatMap((one) => [one.request, one.schema, one.contract, one.answer]),
+    ...facts.submissions.map((one) => one.value),
+    ...facts.messages.map((one) => one.text),
     ...effects.map((one) => one.receipt),
   ];
-  return [...values.flatMap(digestOf), ...sources.flatMap((source) => source.digest ?? [])];
+  return [...values.flatMap(digestOf), ...facts.sources.flatMap((source) => source.digest ?? [])];
 }
 
 function digestOf(value: ValueRef | undefined): readonly string[] {

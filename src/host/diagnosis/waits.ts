@@ -24,7 +24,10 @@ function waitingForOne({ run, interaction, timer }: Facts): readonly Contradicti
     return [{ invariant, message: `the run waits for ${waits} things at once, not for one` }];
   }
   const isIdle = run.status === "queued" || run.status === "starting" || run.status === "running";
-  if (!isIdle || waits === 0) return [];
+  // While its submission is validated a request is open and the run is not waiting.
+  if (!isIdle || waits === 0 || (timer === undefined && interaction?.status === "validating")) {
+    return [];
+  }
   return [{ invariant, message: `the run is ${run.status} and waits for something all the same` }];
 }
 
@@ -57,6 +60,7 @@ function waitingAttemptHasCause(facts: Facts): readonly Contradiction[] {
   const isHeld = effects.some((effect) => effect.status === "ambiguous");
   const hasCause = interaction !== undefined || timer !== undefined || isHeld;
   if (hasCause && ["waiting", "paused", "blocked"].includes(run.status)) return [];
+  if (interaction?.status === "validating") return [];
   const message = `attempt ${open.attemptId} of the ${run.status} run waits for nothing`;
   return [{ invariant: "waiting_attempt_has_cause", message }];
 }

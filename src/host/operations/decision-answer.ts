@@ -49,6 +49,17 @@ export function requireDecision(
   );
 }
 
+/** Whether a person could have given the answer. */
+export function isDecision(choices: readonly ChoiceRecord[], answerJson: string): boolean {
+  try {
+    requireDecision(choices, answerJson, "");
+    return true;
+  } catch (error) {
+    if (error instanceof HostError) return false;
+    throw error;
+  }
+}
+
 function problemsOf(
   choices: readonly ChoiceRecord[],
   chosen: ChoiceRecord | undefined,

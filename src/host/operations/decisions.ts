@@ -3,8 +3,8 @@ import type { HostContext } from "../context.ts";
 import type { CommandResult } from "../store/doors.ts";
 import { answerOpen, wrongKind } from "./answering.ts";
 import type { AskedCommand } from "./canonical.ts";
+import { contractOf } from "./contract-of.ts";
 import { decisionJson } from "./decision-answer.ts";
-import { contractOf } from "./session-messages.ts";
 import { requireBytes } from "./step.ts";
 
 export interface DecisionRequest {

@@ -10,7 +10,6 @@ import {
 } from "../limits.ts";
 import type { Instant } from "../records.ts";
 import type {
-  InteractionContract,
   InteractionKind,
   InteractionRecord,
   MessageKind,
@@ -18,7 +17,7 @@ import type {
   MessageRecord,
 } from "../records-sessions.ts";
 import { notificationText, requestText, RESULT_CHARS_SHOWN, resultText } from "../step-text.ts";
-import type { Reader } from "../store/tx.ts";
+import { contractOf } from "./contract-of.ts";
 import { runGraph } from "./graph.ts";
 import { storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -184,13 +183,6 @@ function supersede({ tx, at }: Step, { interactionId }: InteractionRecord): void
     const status = messageLifecycle.next(shown.status, "supersede");
     tx.put.messageChange(shown.messageId, { status, closedAt: at });
   }
-}
-
-/** What a request consists of beside its summary, request and schema. */
-export function contractOf(reader: Reader, { contract }: InteractionRecord): InteractionContract {
-  if (contract === undefined) return {};
-  // Written by parkOnInteraction.
-  return JSON.parse(reader.values.read(contract)) as InteractionContract;
 }
 
 function textOf({ tx, run }: Step, interaction: InteractionRecord, reason: MessageReason): string {

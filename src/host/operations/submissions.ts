@@ -2,10 +2,10 @@
 import { newId } from "../../platform/ids.ts";
 import { interactionLifecycle } from "../lifecycle/interaction.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
-import { VALUE_BYTES_MAX } from "../limits.ts";
+import { PAGE_MAX, VALUE_BYTES_MAX } from "../limits.ts";
 import type { ClaimProof } from "../records.ts";
 import type { InteractionRecord, SubmissionRecord } from "../records-sessions.ts";
-import { claimed, command } from "../store/doors.ts";
+import { claimed, command, control } from "../store/doors.ts";
 import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Reader } from "../store/tx.ts";
@@ -23,6 +23,7 @@ import { about, digestOfJson } from "./canonical.ts";
 import type { AskedCommand } from "./canonical.ts";
 import { requireOrigin } from "./origin.ts";
 import { asOwner } from "./owner.ts";
+import { isOverdue } from "./settle.ts";
 import { changeRun, requireBytes, storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 import { rejectSubmission, requireValidating } from "./submission-rows.ts";
@@ -141,3 +142,25 @@ export function failValidation(
     rejectSubmission(step, submission, { reason: "validation_failed", error });
   });
 }
+
+/**
+ * After a start: what was being validated when the host ended and has missed its
+ * deadline since is not validated again. Returns how many.
+ */
+export async function expireValidations(host: HostContext): Promise<number> {
+  const { reader } = host.store;
+  const now = host.clock.now();
+  const late = reader.runs.queuedValidations(PAGE_MAX).filter(({ runId }) => {
+    const interaction = reader.interactions.open(runId);
+    return interaction !== undefined && isOverdue(interaction, now);
+  });
+  for (const { runId } of late) {
+    await control(host, "reject", runId, (tx, run) => {
+      const step = { tx, run, at: host.clock.now() };
+      rejectSubmission(step, requireValidating(step), { reason: "expired", error: TOO_LATE });
+    });
+  }
+  return late.length;
+}
+
+const TOO_LATE = "the deadline passed before the result was validated";

@@ -16,6 +16,8 @@ export interface SessionReader {
     newest(interactionId: string): SubmissionRecord | undefined;
     /** The accepted one of an interaction. */
     accepted(interactionId: string): SubmissionRecord | undefined;
+    /** All of a run, oldest first. */
+    ofRun(runId: string, limit: number): SubmissionRecord[];
   };
   readonly sessions: {
     get(sessionId: string): SessionRecord | undefined;

@@ -4,7 +4,11 @@ import { attemptLifecycle } from "../../../src/host/lifecycle/attempt.ts";
 import { effectLifecycle } from "../../../src/host/lifecycle/effect.ts";
 import { interactionLifecycle } from "../../../src/host/lifecycle/interaction.ts";
 import type { Lifecycle } from "../../../src/host/lifecycle/lifecycle.ts";
+import { messageLifecycle } from "../../../src/host/lifecycle/message.ts";
 import { runLifecycle } from "../../../src/host/lifecycle/run.ts";
+import { sessionLifecycle } from "../../../src/host/lifecycle/session.ts";
+import { submissionLifecycle } from "../../../src/host/lifecycle/submission.ts";
+import { turnLifecycle } from "../../../src/host/lifecycle/turn.ts";
 
 /**
  * Every status × every event, written down a second time and by hand: a change
@@ -13,10 +17,12 @@ import { runLifecycle } from "../../../src/host/lifecycle/run.ts";
 const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   run: {
     "queued launch": "starting",
+    "queued reject": "waiting",
     "queued pause": "paused",
     "queued block": "blocked",
     "queued cancel": "cancelled",
     "starting attach": "running",
+    "starting reject": "waiting",
     "starting interrupt": "queued",
     "starting pause": "paused",
     "starting block": "blocked",
@@ -24,6 +30,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "running advance": "running paused",
     "running finish": "completed failed timed_out",
     "running wait": "waiting paused",
+    "running reject": "waiting",
     "running interrupt": "queued paused",
     "running verdict": "queued paused",
     "running pause": "paused running",
@@ -31,6 +38,8 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "running block": "blocked",
     "running cancel": "cancelled",
     "waiting settle": "queued",
+    "waiting validate": "queued",
+    "waiting block": "blocked",
     "waiting pause": "paused",
     "waiting cancel": "cancelled",
     "paused resume": "queued waiting",
@@ -67,9 +76,36 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "ambiguous resolve_not_applied": "rejected",
   },
   interaction: {
+    "pending submit": "validating",
     "pending accept": "accepted",
     "pending expire": "expired",
     "pending cancel": "cancelled",
+    "validating accept": "accepted",
+    "validating reject": "pending",
+    "validating cancel": "cancelled",
+  },
+  submission: {
+    "validating accept": "accepted",
+    "validating reject": "rejected",
+  },
+  message: {
+    "pending offer": "offered",
+    "pending cancel": "cancelled",
+    "offered see": "delivered",
+    "offered cancel": "cancelled",
+    "delivered supersede": "superseded",
+  },
+  turn: {
+    "open complete": "completed",
+    "open abort": "aborted",
+    "open stop": "stopped",
+    "open fail": "failed",
+    "open lose": "lost",
+  },
+  session: {
+    "detached attach": "attached",
+    "attached take_over": "attached",
+    "attached detach": "detached",
   },
 };
 
@@ -79,13 +115,24 @@ const SETTLED: Readonly<Record<string, readonly string[]>> = {
   attempt: ["ok", "failed", "timed_out", "interrupted", "cancelled"],
   effect: ["applied", "rejected", "cancelled"],
   interaction: ["accepted", "expired", "cancelled"],
+  submission: ["accepted", "rejected"],
+  message: ["delivered", "cancelled", "superseded"],
+  turn: ["completed", "aborted", "stopped", "failed", "lost"],
+  session: ["detached"],
 };
 
 /** The tables differ in their words only; a test that walks all of them needs none of the types. */
 type AnyLifecycle = Lifecycle<string, string>;
-const LIFECYCLES = [runLifecycle, attemptLifecycle, effectLifecycle, interactionLifecycle].map(
-  (lifecycle) => lifecycle as unknown as AnyLifecycle,
-);
+const LIFECYCLES = [
+  runLifecycle,
+  attemptLifecycle,
+  effectLifecycle,
+  interactionLifecycle,
+  submissionLifecycle,
+  messageLifecycle,
+  turnLifecycle,
+  sessionLifecycle,
+].map((lifecycle) => lifecycle as unknown as AnyLifecycle);
 
 describe.each(LIFECYCLES.map((lifecycle) => [lifecycle.noun, lifecycle] as const))(
   "the life of a %s",
@@ -129,6 +176,10 @@ describe("a status that no event leaves", () => {
       ["ok", "failed", "timed_out", "interrupted", "cancelled"],
       ["cancelled"],
       ["accepted", "expired", "cancelled"],
+      ["accepted", "rejected"],
+      ["cancelled", "superseded"],
+      ["completed", "aborted", "stopped", "failed", "lost"],
+      [],
     ]);
   });
 });

@@ -29,6 +29,10 @@ export function submissionReader(connection: Connection): SessionReader["submiss
       "WHERE interaction_id = ? ORDER BY received_at DESC, submission_id DESC LIMIT 1",
     ),
     accepted: connection.one(submissions, "WHERE interaction_id = ? AND status = 'accepted'"),
+    ofRun: connection.many(
+      submissions,
+      "WHERE run_id = ? ORDER BY received_at, submission_id LIMIT ?",
+    ),
   };
 }
 
