@@ -27,6 +27,7 @@ export const HUB_GRAPH: GraphRecord = {
     { path: "hub", kind: "compute" },
     { path: "flaky", kind: "compute", retry: { maxAttempts: 3, ...RETRY } },
     { path: "ask", kind: "checkpoint" },
+    { path: "think", kind: "agent" },
     { path: "nap", kind: "wait" },
     { path: "deploy", kind: "shell", effect: { policy: "manual", type: "shell" } },
     {
@@ -48,13 +49,15 @@ export const HUB_GRAPH: GraphRecord = {
     {
       from: "hub",
       on: "$.to",
-      cases: ["hub", "flaky", "ask", "nap", "deploy", "redeploy", "once", "mail"].map((to) => ({
-        value: to,
-        to,
-      })),
+      cases: ["hub", "flaky", "ask", "think", "nap", "deploy", "redeploy", "once", "mail"].map(
+        (to) => ({
+          value: to,
+          to,
+        }),
+      ),
       default: "end",
     },
-    ...["flaky", "ask", "nap", "deploy", "redeploy", "once", "mail"].map((from) => ({
+    ...["flaky", "ask", "think", "nap", "deploy", "redeploy", "once", "mail"].map((from) => ({
       from,
       to: "end",
     })),
