@@ -93,9 +93,9 @@ async function answerCheckpoint(
 /** Only an open question can be answered wrongly; of a closed one the caller is told that. */
 async function checkFits(
   reader: Reader,
-  { status, schema, runId }: InteractionRecord,
+  { status, kind, schema, runId }: InteractionRecord,
   answerJson: string,
 ): Promise<void> {
-  if (status !== "pending" || schema === undefined) return;
+  if (kind !== "checkpoint" || status !== "pending" || schema === undefined) return;
   await checkAnswer(reader.values.read(schema), answerJson, { runId });
 }

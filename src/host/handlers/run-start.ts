@@ -58,7 +58,7 @@ export async function startRun(
     inputJson: jsonOf("input", request.input),
     notBefore: checkInstant("not_before", request.notBefore),
     priority: checkPriority(request.priority),
-    allowDuplicate: request.allowDuplicate,
+    adoptRecent: !request.allowDuplicate,
     ...originOf(request),
     ...modelOf(request),
   };
@@ -95,7 +95,6 @@ export async function restartRun(
       priority,
       inputJson,
       restartedFrom,
-      allowDuplicate: true,
       ...(run.mode === "session" ? { originSession: run.originSession ?? "" } : {}),
       ...(run.model === undefined ? {} : { model: run.model }),
     });
@@ -155,8 +154,8 @@ interface Wanted {
   readonly restartedFrom?: string;
   readonly originSession?: string;
   readonly model?: ModelRecord;
-  /** Do not take a start that a session has just made for this one. */
-  readonly allowDuplicate: boolean;
+  /** Take the run that the session has just started for this one. */
+  readonly adoptRecent?: boolean;
 }
 
 function originOf({ originSession }: StartRunRequest): { readonly originSession?: string } {
