@@ -15,11 +15,19 @@ export interface TextInput<Name extends string = string> {
   readonly maxLength?: number;
 }
 
-export interface HumanChoice<Name extends string = string> {
+/** One of the answers. */
+export type HumanChoice = PlainChoice | TextChoice;
+
+export interface PlainChoice {
   /** What the person reads. */
   readonly label: string;
+  readonly input?: undefined;
+}
+
+export interface TextChoice<Name extends string = string> {
+  readonly label: string;
   /** Asks for a text along with the choice. */
-  readonly input?: TextInput<Name>;
+  readonly input: TextInput<Name>;
 }
 
 export type HumanChoices = Readonly<Record<string, HumanChoice>>;
@@ -29,7 +37,7 @@ export type HumanAnswer<Choices extends HumanChoices = HumanChoices> = {
   [Id in keyof Choices & string]: { readonly choice: Id } & TextOf<Choices[Id]>;
 }[keyof Choices & string];
 
-type TextOf<Choice> = Choice extends { readonly input?: TextInput<infer Name> }
+type TextOf<Choice> = Choice extends { readonly input: TextInput<infer Name> }
   ? Readonly<Record<Name, string>>
   : unknown;
 
@@ -42,35 +50,45 @@ export interface HumanRequest {
   readonly presentation?: unknown;
 }
 
-/** Only a person answers; a program or a model cannot. */
-export interface HumanDecisionOptions<
-  Input,
-  Outputs,
-  Choices extends HumanChoices,
-> extends NodeOptions<Input, Outputs> {
+interface HumanQuestion<Input, Outputs, Choices> extends NodeOptions<Input, Outputs> {
   /** Who is meant to decide, in words. */
   readonly audience: string;
   /** Made by `defineHumanChoices`. */
   readonly choices: Choices;
   request(ctx: Context<Input, Outputs>): HumanRequest | Promise<HumanRequest>;
-  /** What happens when nobody decides; without it the node times out. */
-  readonly onTimeout?: HumanTimeout<Input, Outputs, Choices>;
   /** A person is not asked again because of an answer. */
   readonly retry?: never;
 }
 
-export interface HumanTimeout<Input, Outputs, Choices extends HumanChoices> {
+/** Only a person answers; a program or a model cannot. */
+export interface HumanDecisionOptions<
+  Input,
+  Outputs,
+  Choices extends HumanChoices,
+> extends HumanQuestion<Input, Outputs, Choices> {
+  /** What happens when nobody decides; without it the node times out. */
+  readonly onTimeout?: HumanTimeout<
+    Input,
+    Outputs,
+    HumanAnswer<NoInfer<Choices>> | (keyof NoInfer<Choices> & string)
+  >;
+}
+
+export interface HumanTimeout<Input, Outputs, Answer> {
   /** Milliseconds from the request on. */
   readonly afterMs: Stated<Input, Outputs, number>;
   /** The answer that is then given; the name of a choice is enough where it asks for no text. */
-  readonly response: Stated<Input, Outputs, HumanAnswer<Choices> | (keyof Choices & string)>;
+  readonly response: Stated<Input, Outputs, Answer>;
 }
 
 export type HumanDecisionNode<
   Input = unknown,
   Outputs = UnknownOutputs,
   Choices extends HumanChoices = HumanChoices,
-> = Branded<"human_decision"> & HumanDecisionOptions<Input, Outputs, Choices>;
+> = Branded<"human_decision"> &
+  HumanQuestion<Input, Outputs, Choices> & {
+    readonly onTimeout?: HumanTimeout<Input, Outputs, unknown>;
+  };
 
 /** Asks a person, whose answer no model and no program can give. */
 export function humanDecision<
@@ -89,9 +107,9 @@ export function defineHumanChoices<const Choices extends HumanChoices>(choices: 
   return typeof choices === "object" ? Object.freeze({ ...choices }) : choices;
 }
 
-export function choice<const Name extends string = never>(
-  options: HumanChoice<Name>,
-): HumanChoice<Name> {
+export function choice<const Name extends string>(options: TextChoice<Name>): TextChoice<Name>;
+export function choice(options: PlainChoice): PlainChoice;
+export function choice(options: HumanChoice): HumanChoice {
   return typeof options === "object" ? Object.freeze({ ...options }) : options;
 }
 

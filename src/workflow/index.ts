@@ -31,6 +31,8 @@ export type {
   HumanDecisionOptions,
   HumanRequest,
   HumanTimeout,
+  PlainChoice,
+  TextChoice,
   TextInput,
 } from "./human-decision.ts";
 export { notify } from "./notify.ts";
