@@ -1,10 +1,4 @@
 /** A whole host: builds its parts in order and stops them in reverse. */
-import type { ConnectRouter } from "@connectrpc/connect";
-import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.ts";
-import { EffectService } from "../gen/piworkflows/host/v1/effect_service_pb.ts";
-import { HostService } from "../gen/piworkflows/host/v1/host_service_pb.ts";
-import { InteractionService } from "../gen/piworkflows/host/v1/interaction_service_pb.ts";
-import { RunService } from "../gen/piworkflows/host/v1/run_service_pb.ts";
 import type { Clock } from "../platform/clock.ts";
 import { sha256Hex } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
@@ -14,13 +8,8 @@ import { Activity } from "./activity.ts";
 import { Capabilities, publishPersonKey, withdrawPersonKey } from "./capabilities.ts";
 import type { HostContext } from "./context.ts";
 import { createGate } from "./gate.ts";
-import { effectService } from "./handlers/effect-service.ts";
-import { hostService } from "./handlers/host-service.ts";
-import { interactionService } from "./handlers/interaction-service.ts";
 import type { HandlerParts, HostControl } from "./handlers/parts.ts";
-import { reflection } from "./handlers/reflection.ts";
 import { faultLog, rejections } from "./handlers/rejections.ts";
-import { runService } from "./handlers/run-service.ts";
 import { StreamCount } from "./handlers/stream-count.ts";
 import { WORK_PATH, workerStreams } from "./handlers/worker-service.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -31,6 +20,7 @@ import { createLiveRuns } from "./live-runs.ts";
 import { beginEpoch, openWhenFree } from "./open-state.ts";
 import type { HostIdentity } from "./open-state.ts";
 import { countApplying } from "./operations/queries.ts";
+import { detachAll } from "./operations/sessions.ts";
 import { recover } from "./recovery.ts";
 import { createResolver } from "./resolver.ts";
 import type { Resolver } from "./resolver.ts";
@@ -40,6 +30,8 @@ import { createLease } from "./scheduler/lease.ts";
 import type { Lease } from "./scheduler/lease.ts";
 import { createSocketServer } from "./server.ts";
 import type { SocketServer } from "./server.ts";
+import { serveAll } from "./services.ts";
+import { SessionHub } from "./sessions/hub.ts";
 import { system } from "./store/doors.ts";
 import type { Store } from "./store/store.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
@@ -109,6 +101,7 @@ class RunningHost implements Host {
   readonly #server: SocketServer;
   readonly #streams = new StreamCount();
   readonly #capabilities = new Capabilities();
+  readonly #sessions: SessionHub;
   readonly #activity: Activity;
   readonly #startedAt: number;
   #housekeeping: Housekeeping | undefined;
@@ -128,6 +121,7 @@ class RunningHost implements Host {
     this.#startedAt = clock.monotonic();
     this.#activity = new Activity(clock);
     this.#context = contextOf(setup, foundation, lease);
+    this.#sessions = new SessionHub(this.#context);
     this.#supervisor = createSupervisor({
       ...setup,
       socketPath: paths.socket,
@@ -149,7 +143,7 @@ class RunningHost implements Host {
         version: setup.version,
         isStopping: () => this.#stopping,
       }),
-      routes: (router) => this.#route(router),
+      routes: (router) => serveAll(router, this.#handlerParts()),
       streams: new Map([[WORK_PATH, workerStreams(this.#supervisor, logFault)]]),
     });
   }
@@ -159,7 +153,9 @@ class RunningHost implements Host {
     const { paths, log, version } = this.#setup;
     const { instance, identity } = this.#foundation;
     const report = await recover(this.#context, this.#supervisor);
+    await detachAll(this.#context);
     instance.clearSocket();
+    this.#sessions.start();
     await this.#server.listen();
     this.#supervisor.start();
     this.#scheduler.start();
@@ -192,6 +188,7 @@ class RunningHost implements Host {
       this.#server.stop(DRAIN_GRACE_MS),
       this.#supervisor.stop(HOST_STOP_GRACE_MS),
     ]);
+    await this.#sessions.stop();
     try {
       await system(this.#context, "host_stopped", (tx) =>
         tx.put.epochEnded(this.epoch, clock.now()),
@@ -206,19 +203,6 @@ class RunningHost implements Host {
     instance.release();
   }
 
-  #route(router: ConnectRouter): void {
-    const parts = this.#handlerParts();
-    router
-      .service(RunService, runService(parts))
-      .service(InteractionService, interactionService(parts))
-      .service(EffectService, effectService(parts))
-      .service(HostService, hostService(parts))
-      .service(
-        ServerReflection,
-        reflection([RunService, InteractionService, EffectService, HostService]),
-      );
-  }
-
   #handlerParts(): HandlerParts {
     return {
       host: this.#context,
@@ -227,6 +211,7 @@ class RunningHost implements Host {
       resolver: createWorkflowResolver(this.#resolver, this.#scheduler),
       streams: this.#streams,
       capabilities: this.#capabilities,
+      sessions: this.#sessions,
       control: this.#control(),
     };
   }

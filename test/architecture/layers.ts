@@ -35,7 +35,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform/json-schema.ts",
   ],
   "src/host/lifecycle": ["src/host/errors.ts"],
-  "src/host/records.ts": ["type:src/host/lifecycle"],
+  "src/host/records.ts": ["type:src/host/lifecycle", "type:src/host/records-sessions.ts"],
+  "src/host/records-sessions.ts": ["type:src/host/lifecycle", "type:src/host/records.ts"],
   "src/host/step-text.ts": [
     "type:src/host/records.ts",
     "type:src/host/records-sessions.ts",
@@ -44,6 +45,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/store": [
     "src/host/errors.ts",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/platform",
     "type:src/host/lifecycle",
@@ -57,6 +59,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/errors.ts",
     "src/host/limits.ts",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/step-text.ts",
     "src/host/lifecycle",
     "src/platform",
@@ -65,12 +68,24 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     // The doors are how an operation asks for a transaction; the rest of the store is handed in.
     "src/host/store/doors.ts",
   ],
+  // Who holds which session, and what it is shown: memory beside the rows.
+  "src/host/sessions": [
+    "src/platform",
+    "src/host/errors.ts",
+    "src/host/limits.ts",
+    "src/host/records.ts",
+    "src/host/records-sessions.ts",
+    "src/host/operations",
+    "type:src/host/context.ts",
+    "type:src/host/store",
+  ],
   "src/host/handlers": [
     "src/gen",
     "src/platform/ids.ts",
     "src/host/errors.ts",
     "src/host/limits.ts",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/operations",
     "src/host/answer-schema.ts",
     "src/host/source-check.ts",
@@ -79,6 +94,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/host/context.ts",
     "type:src/host/lifecycle",
     "type:src/host/resolver.ts",
+    "type:src/host/sessions",
     "type:src/host/store",
     "type:src/host/supervisor",
     "type:src/host/scheduler.ts",
@@ -96,6 +112,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/host/errors.ts",
     "src/host/limits.ts",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/operations",
     "src/host/handlers",
     "type:src/host/context.ts",
@@ -118,6 +135,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/scheduler.ts": [
     "src/platform",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/host/operations",
     "src/host/activation",
@@ -132,6 +150,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/platform",
     "src/host/errors.ts",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/host/operations",
     "src/host/activation",
@@ -150,6 +169,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/recovery.ts": [
     "src/platform",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/host/operations",
     "type:src/host/context.ts",
@@ -168,6 +188,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/diagnosis.ts": [
     "src/platform",
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/host/operations",
     "src/host/diagnosis",
@@ -178,6 +199,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/host/diagnosis": [
     "src/host/records.ts",
+    "src/host/records-sessions.ts",
     "src/host/limits.ts",
     "src/host/lifecycle",
     "src/host/operations",
@@ -215,6 +237,20 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "node:path",
     "node:url",
     "node:worker_threads",
+  ],
+
+  // Pi's packages by their types: only the entry imports them, for the others too.
+  "src/extension": [
+    "src/client",
+    "src/gen",
+    "src/platform",
+    "type:src/workflow",
+    "@earendil-works/pi-coding-agent",
+    "@earendil-works/pi-tui",
+    "typebox",
+    "@bufbuild/protobuf",
+    "@connectrpc/connect",
+    "node:path",
   ],
 
   "src/cli": [

@@ -27,6 +27,7 @@ import type {
 import { rejections } from "../../src/host/handlers/rejections.ts";
 import { runService } from "../../src/host/handlers/run-service.ts";
 import { StreamCount } from "../../src/host/handlers/stream-count.ts";
+import { SessionHub } from "../../src/host/sessions/hub.ts";
 import { WIRE_DEPTH_MAX } from "../../src/host/limits.ts";
 import type { GraphRecord } from "../../src/host/records.ts";
 import { OutputLog } from "../../src/host/supervisor/output-log.ts";
@@ -44,6 +45,7 @@ export interface HandlerRig {
   /** Folder of captured output; a test writes there what a worker would have. */
   readonly workersDir: string;
   readonly faults: unknown[];
+  readonly capabilities: Capabilities;
   /** What a client asked the host to do with itself. */
   readonly shutdowns: boolean[];
 }
@@ -55,7 +57,9 @@ export function startHandlers(): HandlerRig {
   const workersDir = temporaryFolder();
   const faults: unknown[] = [];
   const shutdowns: boolean[] = [];
-  const parts = partsOf(rig, { streams, resolver, workersDir, shutdowns });
+  const capabilities = new Capabilities();
+  const own = { streams, resolver, workersDir, shutdowns, capabilities };
+  const parts = partsOf(rig, own);
   const binaryOptions = { recursionLimit: WIRE_DEPTH_MAX };
   const transport = createRouterTransport(
     (router) => {
@@ -80,6 +84,7 @@ export function startHandlers(): HandlerRig {
     resolver,
     workersDir,
     faults,
+    capabilities,
     shutdowns,
   };
 }
@@ -159,6 +164,7 @@ export async function rejected(call: Promise<unknown>): Promise<Rejection & { co
 }
 
 interface Own {
+  readonly capabilities: Capabilities;
   readonly streams: StreamCount;
   readonly resolver: WorkflowResolver;
   readonly workersDir: string;
@@ -170,12 +176,16 @@ export function tailOf(workerId: string): string {
   return `${"é".repeat(1_000)} written by ${workerId}\n`;
 }
 
-function partsOf(rig: TestRig, { streams, resolver, workersDir, shutdowns }: Own): HandlerParts {
+function partsOf(
+  rig: TestRig,
+  { streams, resolver, workersDir, shutdowns, capabilities }: Own,
+): HandlerParts {
   const output = new OutputLog(workersDir);
   return {
     host: rig.host,
     streams,
-    capabilities: new Capabilities(),
+    capabilities,
+    sessions: new SessionHub(rig.host),
     resolver,
     live: { loopBlock: () => undefined, blockedRuns: () => [], outputTail: tailOf },
     supervisor: {

@@ -2,6 +2,7 @@
 import type { HostContext } from "../context.ts";
 import type { Inspection } from "../resolver.ts";
 import type { WantedWorkflow } from "../supervisor/supervised-worker.ts";
+import type { SessionHub } from "../sessions/hub.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { LiveRuns } from "./live.ts";
 import type { StreamCount } from "./stream-count.ts";
@@ -16,7 +17,12 @@ export interface HandlerParts {
   readonly streams: StreamCount;
   readonly control: HostControl;
   /** Tells whether a caller is a person's surface. */
-  readonly capabilities: { check(capability: string): boolean };
+  readonly capabilities: {
+    issue(): string;
+    revoke(capability: string): void;
+    check(capability: string): boolean;
+  };
+  readonly sessions: SessionHub;
 }
 
 /** Finds workflow files and has workers load them; its refusals are for the client. */

@@ -93,8 +93,10 @@ function sendBack(
 }
 
 /** True when the request was shown, its turn is over, and nothing of it is on its way. */
-function isLeft({ tx }: Step, { interactionId }: InteractionRecord): boolean {
+function isLeft({ tx, run }: Step, { interactionId }: InteractionRecord): boolean {
   const newest = tx.messages.newestOfInteraction(interactionId);
+  // The run moved to another session while the result was validated.
+  if (newest !== undefined && newest.sessionId !== run.originSession) return true;
   if (newest === undefined || newest.status === "pending" || newest.status === "offered") {
     return false;
   }

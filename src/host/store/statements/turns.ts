@@ -23,6 +23,10 @@ export function turnReader(connection: Connection): SessionReader["turns"] {
       turns,
       "WHERE session_id = ? AND status = 'open' ORDER BY opened_at DESC LIMIT 1",
     ),
+    allOpenOfSession: connection.many(
+      turns,
+      "WHERE session_id = ? AND status = 'open' ORDER BY opened_at, message_id",
+    ),
     openOfInteraction: connection.one(turns, "WHERE interaction_id = ? AND status = 'open'"),
     openOfRun: connection.many(turns, "WHERE run_id = ? AND status = 'open' ORDER BY opened_at"),
   };

@@ -1,0 +1,230 @@
+/** Joins sessions to the store: who holds them, what changed, what falls due. */
+import type { Timer } from "../../platform/clock.ts";
+import type { HostContext } from "../context.ts";
+import { HostError } from "../errors.ts";
+import { HEARTBEAT_MS } from "../limits.ts";
+import { offerNext } from "../operations/session-rows.ts";
+import { attachSession, detachSession } from "../operations/sessions.ts";
+import type { SessionFacts } from "../operations/sessions.ts";
+import type { StoreChange } from "../store/store.ts";
+import { Attachment, Attachments } from "./attachments.ts";
+import type { AttachFacts } from "./attachments.ts";
+import { HeadlessSecrets } from "./headless-secrets.ts";
+import { pictureOf } from "./picture.ts";
+import type { SessionPicture } from "./picture.ts";
+
+/** What a client asks for when it attaches. */
+export interface AttachRequest extends Omit<AttachFacts, "headlessRun"> {
+  readonly takeOver: boolean;
+  /** Empty but for the Pi of a headless run. */
+  readonly secret: string;
+}
+
+/** A session that somebody holds now. */
+export interface AttachedSession {
+  readonly sessionId: string;
+  readonly pid: number;
+  readonly mode: string;
+  readonly headlessRun?: string;
+  /** Further Pi processes that have it open. */
+  readonly standbys: number;
+}
+
+/** As sessionOf in operations/session-messages.ts names it. */
+const headlessSessionOf = (runId: string): string => `wf-${runId}`;
+
+export class SessionHub {
+  readonly headlessSecrets = new HeadlessSecrets();
+  readonly #host: HostContext;
+  readonly #attachments: Attachments;
+  /** Sessions whose next message is to be chosen in this turn of the loop. */
+  readonly #dirty = new Set<string>();
+  /** When the end of a session's run stops being news. */
+  readonly #news = new Map<string, Timer>();
+  readonly #writes = new Set<Promise<unknown>>();
+  #unsubscribe: (() => void) | undefined;
+  #beating: Timer | undefined;
+  #due: Timer | undefined;
+  #closed = false;
+
+  constructor(host: HostContext) {
+    this.#host = host;
+    this.#attachments = new Attachments({
+      onHolder: (holder) => this.#held(holder),
+      onVacant: (sessionId) => this.#vacant(sessionId),
+    });
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#host.store.subscribe((change) => this.#changed(change));
+  }
+
+  /** Offers nothing more; whatever is being written is waited for. */
+  async stop(): Promise<void> {
+    this.#closed = true;
+    this.#unsubscribe?.();
+    this.#beating?.cancel();
+    this.#due?.cancel();
+    for (const timer of this.#news.values()) timer.cancel();
+    await Promise.allSettled(this.#writes);
+  }
+
+  attachedSessions(): readonly AttachedSession[] {
+    return this.#attachments.sessionIds.flatMap((sessionId) => {
+      const holder = this.#attachments.holderOf(sessionId);
+      if (holder === undefined) return [];
+      const { pid, mode, headlessRun } = holder.facts;
+      const standbys = this.#attachments.ofSession(sessionId).length - 1;
+      const session = { sessionId, pid, mode, standbys };
+      return [headlessRun === undefined ? session : { ...session, headlessRun }];
+    });
+  }
+
+  /** Resolves once it is stored who holds the session. */
+  async attach({ takeOver, secret, ...facts }: AttachRequest): Promise<Attachment> {
+    const attachment = this.#attachmentOf(facts, secret);
+    this.#attachments.join(attachment, takeOver);
+    this.#keepTime();
+    try {
+      await attachment.stored;
+    } catch (error) {
+      this.detach(attachment);
+      throw error;
+    }
+    return attachment;
+  }
+
+  detach(attachment: Attachment): void {
+    this.#attachments.leave(attachment);
+    this.#keepTime();
+  }
+
+  /** The holder, which has just been heard. Refuses everybody else. */
+  hear(sessionId: string, attachmentId: string): Attachment {
+    const holder = this.#attachments.requireHolder(sessionId, attachmentId);
+    holder.missed = 0;
+    // A wall clock that was set forward makes things due without a timer of ours.
+    this.#poke(sessionId);
+    return holder;
+  }
+
+  picture({ facts: { sessionId } }: Attachment): SessionPicture {
+    const { store, clock } = this.#host;
+    const picture = pictureOf(store.reader, sessionId, clock.now());
+    this.#forgetLater(sessionId, picture.endedUntil);
+    return picture;
+  }
+
+  #attachmentOf(facts: AttachFacts, secret: string): Attachment {
+    const { sessionId, pid } = facts;
+    const runId = this.headlessSecrets.redeem(secret, { sessionId, pid });
+    const isOwn = runId !== undefined && sessionId === headlessSessionOf(runId);
+    if (isOwn) return new Attachment({ ...facts, headlessRun: runId }, true);
+    // A headless run's session belongs to its own Pi; whoever else opens it may look.
+    const owner = this.#host.store.reader.sessions.get(sessionId)?.headlessRun;
+    return new Attachment(facts, owner === undefined);
+  }
+
+  #held(holder: Attachment): void {
+    const { sessionId, cwd, sessionFile, headlessRun } = holder.facts;
+    const facts: SessionFacts = {
+      sessionId,
+      cwd,
+      sessionFile,
+      ...(headlessRun === undefined ? {} : { headlessRun }),
+    };
+    holder.stored = attachSession(this.#host, facts);
+    this.#store(holder.stored, sessionId);
+  }
+
+  #vacant(sessionId: string): void {
+    this.#store(detachSession(this.#host, sessionId), sessionId);
+  }
+
+  /** Whoever attaches waits for it; of a change that nobody waits for a fault is only told. */
+  #store(write: Promise<unknown>, sessionId: string): void {
+    this.#writes.add(write);
+    write
+      .catch((error: unknown) => {
+        if (!this.#closed) this.#host.log.warn("session.holder_unrecorded", { sessionId, error });
+      })
+      .finally(() => this.#writes.delete(write));
+  }
+
+  #changed({ runIds, sessionIds }: StoreChange): void {
+    const open = this.#attachments.sessionIds;
+    if (open.length === 0) return;
+    const { runs } = this.#host.store.reader;
+    const origins = runIds.map((runId) => runs.get(runId)?.originSession ?? "");
+    for (const sessionId of new Set([...sessionIds, ...origins])) {
+      if (open.includes(sessionId)) this.#poke(sessionId);
+    }
+    this.#armDue();
+  }
+
+  /** Shows the session's attachments what is there now, and chooses what it is shown next. */
+  #poke(sessionId: string): void {
+    for (const attachment of this.#attachments.ofSession(sessionId)) attachment.touch();
+    if (this.#dirty.size === 0) setImmediate(() => this.#offer());
+    this.#dirty.add(sessionId);
+  }
+
+  #offer(): void {
+    const sessionIds = [...this.#dirty];
+    this.#dirty.clear();
+    if (this.#closed) return;
+    for (const sessionId of sessionIds) {
+      if (this.#attachments.holderOf(sessionId) === undefined) continue;
+      const offer = offerNext(this.#host, sessionId);
+      this.#writes.add(offer);
+      offer
+        .catch((error: unknown) => this.#unoffered(sessionId, error))
+        .finally(() => this.#writes.delete(offer));
+    }
+  }
+
+  /** A store that cannot write now is asked again at the session's next report. */
+  #unoffered(sessionId: string, error: unknown): void {
+    if (error instanceof HostError) return;
+    this.#host.log.error("session.unoffered", { sessionId, error });
+  }
+
+  /** One timer for the first message or session that waits for a time. */
+  #armDue(): void {
+    this.#due?.cancel();
+    this.#due = undefined;
+    if (this.#closed || this.#attachments.sessionIds.length === 0) return;
+    const { clock, store } = this.#host;
+    const now = clock.now();
+    const times = [
+      store.reader.messages.nextAvailableAt(now),
+      store.reader.sessions.nextHeldUntil(now),
+    ].filter((time) => time !== undefined);
+    if (times.length === 0) return;
+    this.#due = clock.after(Math.min(...times) - now, () => {
+      for (const sessionId of this.#attachments.sessionIds) this.#poke(sessionId);
+      this.#armDue();
+    });
+  }
+
+  #forgetLater(sessionId: string, until: number | undefined): void {
+    if (until === undefined || this.#closed || this.#news.has(sessionId)) return;
+    const { clock } = this.#host;
+    const timer = clock.after(until - clock.now(), () => {
+      this.#news.delete(sessionId);
+      this.#poke(sessionId);
+    });
+    this.#news.set(sessionId, timer);
+  }
+
+  /** Silence is only looked for where somebody waits for it; idle sessions cost nothing. */
+  #keepTime(): void {
+    if (this.#closed || !this.#attachments.haveStandbys) {
+      this.#beating?.cancel();
+      this.#beating = undefined;
+    } else {
+      this.#beating ??= this.#host.clock.every(HEARTBEAT_MS, () => this.#attachments.beat());
+    }
+    this.#armDue();
+  }
+}
