@@ -19,10 +19,11 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
-import type { BuildOptions } from "esbuild";
+import type { BuildOptions, PluginBuild } from "esbuild";
 import { SCHEMA_FILES } from "../src/host/store/schema.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -30,6 +31,9 @@ const DIST = join(ROOT, "dist");
 
 /** Native code, or large and needed by few commands: loaded from node_modules when first used. */
 const EXTERNAL = ["better-sqlite3", "esbuild", "ajv", "@dagrejs/dagre"];
+
+/** What Pi loads. */
+const EXTENSION_ENTRY = "src/extension/index.ts";
 
 /** Files of `dist/` that a process or a thread is started from. */
 const PROGRAMS = {
@@ -65,6 +69,7 @@ async function main(): Promise<void> {
     await Promise.all([
       ...Object.entries(PROGRAMS).map(([name, entry]) => bundleProgram(name, entry, staging)),
       bundleAuthoringApi(staging),
+      bundleExtension(join(staging, "extension")),
     ]);
     declareAuthoringApi(join(staging, "types"));
     for (const file of SCHEMA_FILES)
@@ -92,6 +97,37 @@ async function bundleAuthoringApi(staging: string): Promise<void> {
     format: "esm",
     entryPoints: ["src/workflow/index.ts"],
     outfile: join(staging, "workflow.js"),
+  });
+}
+
+/**
+ * Pi transpiles `index.js`, because its folder is no module folder to it, and
+ * only so offers it the packages of the Pi that runs. All other parts are `.mjs`:
+ * loaded as they are, and those with the wire only after Pi has started.
+ */
+async function bundleExtension(folder: string): Promise<void> {
+  await build({
+    ...SHARED,
+    format: "esm",
+    splitting: true,
+    entryPoints: { index: EXTENSION_ENTRY },
+    outExtension: { ".js": ".mjs" },
+    outdir: folder,
+    plugins: [{ name: "pi-packages", setup: takePiPackages }],
+  });
+  renameSync(join(folder, "index.mjs"), join(folder, "index.js"));
+  writeFileSync(join(folder, "package.json"), "{}\n");
+}
+
+/** The entry imports Pi's packages; the other parts read what it has put down for them. */
+function takePiPackages(bundle: PluginBuild): void {
+  bundle.onResolve({ filter: /^@earendil-works\// }, ({ path, importer }) => {
+    const isEntry = importer === join(ROOT, EXTENSION_ENTRY);
+    return isEntry ? { path, external: true } : { path, namespace: "pi" };
+  });
+  bundle.onLoad({ filter: /.*/, namespace: "pi" }, ({ path }) => {
+    const packages = 'globalThis[Symbol.for("pi-workflows.pi-packages")]';
+    return { contents: `module.exports = ${packages}[${JSON.stringify(path)}];` };
   });
 }
 

@@ -67,8 +67,9 @@ export function startHost(hostEntry: string, paths: StatePaths): HostStart {
   };
 }
 
+const nothing = (): void => undefined;
+
 function notStarted(reason: string): HostStart {
-  const nothing = (): void => undefined;
   const exit = Promise.resolve({ ok: false, reason } as const);
   return { pid: undefined, exit, release: nothing, kill: nothing };
 }

@@ -249,15 +249,18 @@ export class Bridge implements SessionLink {
   }
 
   async #untilAttached(): Promise<void> {
-    if (this.#state.kind !== "connecting" && this.#state.kind !== "down") return;
-    let stop = (): void => undefined;
-    const attached = new Promise<void>((resolve) => {
-      stop = this.onChange(() => {
-        if (this.#state.kind === "attached" || this.#state.kind === "fenced") resolve();
-      });
+    if (!this.#isComing()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = this.onChange(() => {
+      if (!this.#isComing()) resolve();
     });
-    await this.#within(ATTACH_WAIT_MS, attached);
+    await this.#within(ATTACH_WAIT_MS, promise);
     stop();
+  }
+
+  /** True while an attachment may still come by itself. */
+  #isComing(): boolean {
+    return this.#state.kind === "connecting" || this.#state.kind === "down";
   }
 
   #identity(): Pick<HostClients, "attachmentId" | "capability"> {

@@ -1,7 +1,13 @@
 /** From Pi's events to the bridge of the present session. Thin: nothing is decided here. */
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type {
+  BeforeAgentStartEvent,
+  ExtensionAPI,
+  ExtensionContext,
+  MessageEndEvent,
+} from "@earendil-works/pi-coding-agent";
 import { systemClock } from "../platform/clock.ts";
 import { blockedTool } from "./allowed-tools.ts";
+import type { ToolCall } from "./allowed-tools.ts";
 import { Bridge } from "./bridge.ts";
 import type { Guard } from "./guard.ts";
 import { MESSAGE_TYPE, readDetails } from "./message-details.ts";
@@ -84,62 +90,51 @@ function openBridge(port: PiPort, guard: Guard): Bridge {
 type Present = () => Bridge | undefined;
 
 function listen(pi: ExtensionAPI, guard: Guard, present: Present): void {
-  pi.on(
-    "input",
-    guard.wrap("input", () => present()?.input()),
-  );
-  pi.on(
-    "before_agent_start",
-    guard.wrap("before_agent_start", (event) => {
-      const started = event.messageType === "custom" ? ownMessage(event.message) : undefined;
-      present()?.runStarts(started);
-    }),
-  );
-  pi.on(
-    "agent_start",
-    guard.wrap("agent_start", () => present()?.looked()),
-  );
-  pi.on(
-    "message_end",
-    guard.wrap("message_end", ({ message }) => {
-      const own = message.role === "custom" ? ownMessage(message) : undefined;
-      if (own === undefined) return;
-      present()?.messageWritten(own);
-      // Pi writes it after its handlers have returned.
-      setImmediate(guard.wrap("message_end", () => present()?.looked()));
-    }),
-  );
-  pi.on(
-    "turn_end",
-    guard.wrap("turn_end", () => present()?.looked()),
-  );
-  pi.on(
-    "agent_settled",
-    guard.wrap("agent_settled", ({ aborted }) => present()?.runSettled(aborted)),
-  );
-  pi.on(
-    "session_tree",
-    guard.wrap("session_tree", () => present()?.treeChanged()),
-  );
-  pi.on(
-    "session_before_compact",
-    guard.wrap("session_before_compact", ({ reason }) => {
-      if (reason === "manual") present()?.manualCompact();
-    }),
-  );
-  // Pi is still busy inside these.
-  const afterCompact = guard.wrap("session_compact", () => {
-    setImmediate(guard.wrap("session_compact", () => present()?.looked()));
+  listenToRuns(pi, guard, present);
+  listenToSession(pi, guard, present);
+  const check = guard.wrap("tool_call", (call: ToolCall) => {
+    const reason = blockedTool(present()?.allowedTools, call);
+    return reason === undefined ? undefined : { block: true, reason };
   });
-  pi.on("session_compact", afterCompact);
-  pi.on("session_compact_failed", afterCompact);
-  pi.on(
-    "tool_call",
-    guard.wrap("tool_call", (event) => {
-      const reason = blockedTool(present()?.allowedTools, event);
-      return reason === undefined ? undefined : { block: true, reason };
-    }),
-  );
+  pi.on("tool_call", check);
+}
+
+function listenToRuns(pi: ExtensionAPI, guard: Guard, present: Present): void {
+  const starts = guard.wrap("before_agent_start", (event: BeforeAgentStartEvent) => {
+    present()?.runStarts(event.messageType === "custom" ? ownMessage(event.message) : undefined);
+  });
+  const written = guard.wrap("message_end", ({ message }: MessageEndEvent) => {
+    const own = message.role === "custom" ? ownMessage(message) : undefined;
+    if (own === undefined) return;
+    present()?.messageWritten(own);
+    // Pi writes it after its handlers have returned.
+    setImmediate(look);
+  });
+  const settled = guard.wrap("agent_settled", ({ aborted }: { readonly aborted: boolean }) => {
+    present()?.runSettled(aborted);
+  });
+  const look = guard.wrap("look", () => present()?.looked());
+  const input = guard.wrap("input", () => present()?.input());
+  pi.on("input", input);
+  pi.on("before_agent_start", starts);
+  pi.on("agent_start", look);
+  pi.on("message_end", written);
+  pi.on("turn_end", look);
+  pi.on("agent_settled", settled);
+}
+
+function listenToSession(pi: ExtensionAPI, guard: Guard, present: Present): void {
+  const moved = guard.wrap("session_tree", () => present()?.treeChanged());
+  const compacts = guard.wrap("session_before_compact", (event: { readonly reason: string }) => {
+    if (event.reason === "manual") present()?.manualCompact();
+  });
+  const look = guard.wrap("look", () => present()?.looked());
+  // Pi is still busy inside these.
+  const lookLater = (): void => void setImmediate(look);
+  pi.on("session_tree", moved);
+  pi.on("session_before_compact", compacts);
+  pi.on("session_compact", lookLater);
+  pi.on("session_compact_failed", lookLater);
 }
 
 function ownMessage(message: {

@@ -1,39 +1,37 @@
 /**
- * What Pi loads. It opens no socket, starts no timer and no process: Pi calls it
- * also to print its help. All of that begins with a session that has a user.
+ * What Pi loads and transpiles, so it is small. It opens no socket, starts no
+ * timer and no process: Pi calls it also to print its help.
  */
-import { VERSION } from "@earendil-works/pi-coding-agent";
+import * as agent from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import * as tui from "@earendil-works/pi-tui";
 import { takeSessionSecret } from "../platform/session-secret.ts";
-import { registerCards } from "./cards.ts";
-import { bridgeSessions } from "./events.ts";
-import { Guard } from "./guard.ts";
+import { offerPiPackages } from "./pi-packages.ts";
 import { unsupportedPi } from "./pi-version.ts";
 import { sharedState } from "./shared-state.ts";
-import { startWidget } from "./widget.ts";
 
-export default function workflows(pi: ExtensionAPI): void {
+export default async function workflows(pi: ExtensionAPI): Promise<void> {
   const secret = takeSessionSecret();
   if (secret !== "") sharedState().secret = secret;
-  const problem = unsupportedPi(VERSION);
-  const guard = new Guard();
-  if (problem === undefined) start(pi, guard);
-  else refuse(pi, problem, guard);
+  const problem = unsupportedPi(agent.VERSION) ?? (await start(pi));
+  if (problem !== undefined) refuse(pi, problem);
 }
 
-function start(pi: ExtensionAPI, guard: Guard): void {
-  registerCards(pi);
-  bridgeSessions(pi, guard, (ctx, link) => startWidget(ctx, link, { guard }));
+/** Why the extension cannot be started: a factory that throws would keep Pi itself from starting. */
+async function start(pi: ExtensionAPI): Promise<string | undefined> {
+  try {
+    offerPiPackages({ "@earendil-works/pi-coding-agent": agent, "@earendil-works/pi-tui": tui });
+    const { startExtension } = await import("./main.ts");
+    startExtension(pi);
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `pi-workflows cannot be loaded and is switched off: ${reason}`;
+  }
 }
 
-function refuse(pi: ExtensionAPI, problem: string, guard: Guard): void {
-  const tell = guard.wrap("session_start", (_event: unknown, ctx: Notified) => {
-    if (ctx.hasUI) ctx.ui.notify(problem, "error");
+function refuse(pi: ExtensionAPI, problem: string): void {
+  pi.on("session_start", (_event, { hasUI, ui }) => {
+    if (hasUI) ui.notify(problem, "error");
   });
-  pi.on("session_start", tell);
-}
-
-interface Notified {
-  readonly hasUI: boolean;
-  readonly ui: { notify(message: string, type: "error"): void };
 }

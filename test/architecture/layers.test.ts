@@ -7,6 +7,7 @@ import type { SourceFile } from "./source-tree.ts";
 // What starts a process or is imported by somebody else's code.
 const ENTRIES = [
   "src/cli/main.ts",
+  "src/extension/index.ts",
   "src/host/main.ts",
   "src/worker/main.ts",
   "src/worker/watchdog.ts",
