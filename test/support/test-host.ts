@@ -18,6 +18,12 @@ import { TestWorker } from "./test-worker.ts";
 
 const RETRY = { backoffMs: 1_000, factor: 2, maxBackoffMs: 60_000 };
 
+/** Nodes that the hub leads to and that lead to the end. */
+const LEAVES = [
+  ...["flaky", "ask", "think", "choose", "nap", "deploy", "redeploy", "once", "mail"],
+  ...["pick", "tell"],
+];
+
 /** One node of each kind of behaviour; `hub` leads to all of them and all lead to `end`. */
 export const HUB_GRAPH: GraphRecord = {
   name: "hub",
@@ -28,6 +34,7 @@ export const HUB_GRAPH: GraphRecord = {
     { path: "flaky", kind: "compute", retry: { maxAttempts: 3, ...RETRY } },
     { path: "ask", kind: "checkpoint" },
     { path: "think", kind: "agent" },
+    { path: "choose", kind: "human_decision" },
     { path: "nap", kind: "wait" },
     { path: "deploy", kind: "shell", effect: { policy: "manual", type: "shell" } },
     {
@@ -43,24 +50,18 @@ export const HUB_GRAPH: GraphRecord = {
       effect: { policy: "idempotent", type: "mail" },
       retry: { maxAttempts: 2, ...RETRY },
     },
+    { path: "pick", kind: "decision" },
+    { path: "tell", kind: "notify" },
     { path: "end", kind: "compute" },
   ],
   edges: [
     {
       from: "hub",
       on: "$.to",
-      cases: ["hub", "flaky", "ask", "think", "nap", "deploy", "redeploy", "once", "mail"].map(
-        (to) => ({
-          value: to,
-          to,
-        }),
-      ),
+      cases: ["hub", ...LEAVES].map((to) => ({ value: to, to })),
       default: "end",
     },
-    ...["flaky", "ask", "think", "nap", "deploy", "redeploy", "once", "mail"].map((from) => ({
-      from,
-      to: "end",
-    })),
+    ...LEAVES.map((from) => ({ from, to: "end" })),
   ],
 };
 
