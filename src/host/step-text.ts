@@ -194,12 +194,13 @@ const REASONS: Readonly<Record<MessageReason, string | undefined>> = {
 };
 
 /** Says first why the same step is shown again, and what was wrong with the last result. */
-function whyAgain({ reason, lastError }: RequestFacts): Part {
+function whyAgain({ kind, reason, lastError }: RequestFacts): Part {
   const why = REASONS[reason];
+  const what = kind === "reply" ? "The last answer did not count" : "The last result was rejected";
   const error =
     lastError === undefined || lastError === ""
       ? undefined
-      : `The last result that was submitted was rejected: ${cut(lastError, ERROR_CHARS_MAX)}`;
+      : `${what}: ${cut(lastError, ERROR_CHARS_MAX)}`;
   return why === undefined && error === undefined ? undefined : paragraphs([why, error]);
 }
 

@@ -17,6 +17,7 @@ import type {
 import { beginEffect } from "../../src/host/operations/effects.ts";
 import type { EffectRequest, GrantRecord } from "../../src/host/operations/effects.ts";
 import type { InteractionRequest } from "../../src/host/operations/parking.ts";
+import { refuseSubmission } from "../../src/host/operations/submissions.ts";
 import type { VerdictRecord } from "../../src/host/operations/verdict.ts";
 import type { ClaimProof, RunRecord } from "../../src/host/records.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
@@ -100,6 +101,12 @@ export class TestWorker {
     const interaction = this.#rig.reader.interactions.open(this.runId);
     if (interaction === undefined) throw new Error("no interaction was opened");
     return interaction.interactionId;
+  }
+
+  /** The author's code does not take what was submitted. */
+  async refuse(error = "no title"): Promise<AckRecord> {
+    const refusal = { ...this.place, error };
+    return this.#take(refuseSubmission(this.#rig.host, this.proof, this.nextNumber(), refusal));
   }
 
   async wait(delayMs: number, result?: AttemptResult): Promise<AckRecord> {

@@ -80,19 +80,21 @@ function claimHasWorker({ claim, worker }: Facts): readonly Contradiction[] {
   return [{ invariant: "claim_has_worker", message }];
 }
 
-/**
- * A running run executes its open attempt, routes on its newest, or validates for
- * one that waits; a starting one does nothing yet.
- */
-function activeHasPosition({ run, open, submissions }: Facts): readonly Contradiction[] {
-  if (run.status !== "running") return [];
-  const validates = submissions.some((one) => one.status === "validating");
-  if (validates && open?.status === "waiting" && !run.routing) return [];
+/** A running run executes its open attempt or routes on its newest; a starting one neither. */
+function activeHasPosition(facts: Facts): readonly Contradiction[] {
+  const { run, open } = facts;
+  if (run.status !== "running" || validates(facts)) return [];
   const executes = open?.status === "running";
   if (executes !== run.routing && (executes || open === undefined)) return [];
   const has = open === undefined ? "no open attempt" : `a ${open.status} attempt`;
   const message = `the run is running and ${run.routing ? "only routes" : "executes"}, with ${has}`;
   return [{ invariant: "active_has_position", message }];
+}
+
+/** A worker can also be there for an attempt that waits: to validate what was submitted. */
+function validates({ run, open, submissions }: Facts): boolean {
+  if (open?.status !== "waiting" || run.routing) return false;
+  return submissions.some((one) => one.status === "validating");
 }
 
 function idleExecutesNothing(facts: Facts): readonly Contradiction[] {

@@ -53,10 +53,6 @@ function submissionIsAnswer({
   attempts,
 }: Facts): readonly Contradiction[] {
   const accepted = submissions.filter((one) => one.status === "accepted");
-  const found = (message: string): Contradiction => ({
-    invariant: "submission_is_answer",
-    message,
-  });
   const requests = new Map(interactions.map((one) => [one.interactionId, one]));
   const ends = new Map(attempts.map((one) => [one.attemptId, one.status]));
   return [
@@ -66,7 +62,7 @@ function submissionIsAnswer({
           requests.get(interactionId)?.status !== "accepted" || ends.get(attemptId) !== "ok",
       )
       .map(({ submissionId, interactionId }) =>
-        found(
+        noAnswer(
           `submission ${submissionId} is accepted, but it answered ${interactionId} for nobody`,
         ),
       ),
@@ -78,9 +74,13 @@ function submissionIsAnswer({
       }))
       .filter(({ count }) => count !== 1)
       .map(({ interactionId, count }) =>
-        found(`interaction ${interactionId} is answered by ${count} accepted submissions`),
+        noAnswer(`interaction ${interactionId} is answered by ${count} accepted submissions`),
       ),
   ];
+}
+
+function noAnswer(message: string): Contradiction {
+  return { invariant: "submission_is_answer", message };
 }
 
 function decisionIsAChoice({ misdecided }: Facts): readonly Contradiction[] {
@@ -94,16 +94,22 @@ function decisionIsAChoice({ misdecided }: Facts): readonly Contradiction[] {
 function openRequestIsAsked(facts: Facts): readonly Contradiction[] {
   const { run, interaction, messages } = facts;
   if (run.status !== "waiting" || interaction?.status !== "pending") return [];
-  const isForModel = interaction.kind === "agent" || interaction.kind === "reply";
-  if (run.mode === "headless" && !isForModel) return [];
+  if (run.mode === "headless" && !isForModel(interaction)) return [];
   const newest = messages.findLast((one) => one.interactionId === interaction.interactionId);
-  if (isOnItsWay(newest)) return [];
-  // A message that has only just been seen has no turn yet.
-  const isWorkedOn = facts.turn === undefined || facts.turn.status === "open";
-  if (newest?.status === "delivered" && (isWorkedOn || !isForModel)) return [];
+  if (isOnItsWay(newest) || (newest !== undefined && stands(facts, interaction, newest))) return [];
   const message = `the session is not asked for interaction ${interaction.interactionId} any more`;
   const mend = asking(interaction, newest !== undefined);
   return [{ invariant: "open_request_is_asked", message, mend }];
+}
+
+/** People look at it when they like; a model works on it, or is about to when it was only just seen. */
+function stands({ turn }: Facts, interaction: InteractionRecord, message: MessageRecord): boolean {
+  if (message.status !== "delivered") return false;
+  return !isForModel(interaction) || turn === undefined || turn.status === "open";
+}
+
+function isForModel({ kind }: InteractionRecord): boolean {
+  return kind === "agent" || kind === "reply";
 }
 
 /** Nothing is to be shown that nobody may answer. Of an ended run see what it leaves open. */

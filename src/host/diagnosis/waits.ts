@@ -1,3 +1,4 @@
+import type { RunStatus } from "../lifecycle/run.ts";
 import type { AttemptRecord, RunRecord } from "../records.ts";
 import { isCounted } from "../operations/attempt-rows.ts";
 import type { Facts } from "./facts.ts";
@@ -23,13 +24,13 @@ function waitingForOne({ run, interaction, timer }: Facts): readonly Contradicti
   if (run.status === "waiting" && waits !== 1) {
     return [{ invariant, message: `the run waits for ${waits} things at once, not for one` }];
   }
-  const isIdle = run.status === "queued" || run.status === "starting" || run.status === "running";
-  // While its submission is validated a request is open and the run is not waiting.
-  if (!isIdle || waits === 0 || (timer === undefined && interaction?.status === "validating")) {
-    return [];
-  }
+  if (!IDLE.has(run.status) || waits === 0) return [];
+  // While its submission is validated a request is open and its run is not waiting.
+  if (waits === 1 && interaction?.status === "validating") return [];
   return [{ invariant, message: `the run is ${run.status} and waits for something all the same` }];
 }
+
+const IDLE: ReadonlySet<RunStatus> = new Set(["queued", "starting", "running"]);
 
 function interactionHasAttempt(facts: Facts): readonly Contradiction[] {
   const { interaction, open } = facts;

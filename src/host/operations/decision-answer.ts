@@ -29,35 +29,31 @@ export function requireDecision(
   answerJson: string,
   runId: string,
 ): void {
-  const answer = recordOf(answerJson);
-  const choice = answer?.["choice"];
-  if (answer === undefined || typeof choice !== "string") {
-    throw invalid([{ place: "choice", message: "is missing: name one of the choices" }], runId);
-  }
-  const input = choices.find((one) => one.id === choice)?.input;
-  const text = input === undefined ? "" : answer[input.name];
-  if (typeof text !== "string") {
-    throw invalid([{ place: input?.name ?? "", message: "must be a text" }], runId);
-  }
-  decisionJson(choices, { choice, text }, runId);
-  const known = new Set(["choice", ...(input === undefined ? [] : [input.name])]);
-  const extra = Object.keys(answer).filter((name) => !known.has(name));
-  if (extra.length === 0) return;
-  throw invalid(
-    extra.map((place) => ({ place, message: `choice ${choice} does not ask for it` })),
-    runId,
-  );
+  const problems = answerProblems(choices, answerJson);
+  if (problems.length > 0) throw invalid(problems, runId);
 }
 
 /** Whether a person could have given the answer. */
 export function isDecision(choices: readonly ChoiceRecord[], answerJson: string): boolean {
-  try {
-    requireDecision(choices, answerJson, "");
-    return true;
-  } catch (error) {
-    if (error instanceof HostError) return false;
-    throw error;
-  }
+  return answerProblems(choices, answerJson).length === 0;
+}
+
+function answerProblems(
+  choices: readonly ChoiceRecord[],
+  answerJson: string,
+): readonly WorkflowProblem[] {
+  const { choice, ...texts } = recordOf(answerJson);
+  if (typeof choice !== "string") return [{ place: "choice", message: "must name a choice" }];
+  const chosen = choices.find((one) => one.id === choice);
+  const name = chosen?.input?.name;
+  const extra = Object.keys(texts).filter((key) => key !== name);
+  const text = name === undefined ? "" : texts[name];
+  return [
+    ...extra.map((place) => ({ place, message: `choice ${choice} does not ask for it` })),
+    ...(typeof text === "string"
+      ? problemsOf(choices, chosen, { choice, text })
+      : [{ place: name ?? "", message: "must be a text" }]),
+  ];
 }
 
 function problemsOf(
@@ -80,9 +76,10 @@ function problemsOf(
   return [{ place: name, message: `has ${length} characters, ${range} are wanted` }];
 }
 
-function recordOf(json: string): Readonly<Record<string, unknown>> | undefined {
+/** What is no object has no fields either. */
+function recordOf(json: string): Readonly<Record<string, unknown>> {
   const value = parseJson(json, "the default answer");
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
   return value as Readonly<Record<string, unknown>>;
 }
 
