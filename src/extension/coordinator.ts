@@ -12,7 +12,7 @@ import type { Latch } from "./latch.ts";
 import type { PiPort } from "./pi-port.ts";
 import type { BranchReport, Picture, Present, Reporter } from "./picture.ts";
 import type { TurnBinder } from "./turn-binding.ts";
-import type { TurnFacts } from "./turn-facts.ts";
+import type { TurnFact, TurnFacts } from "./turn-facts.ts";
 import type { WakePolicy } from "./waking.ts";
 
 export interface CoordinatorOptions {
@@ -31,6 +31,8 @@ export class Coordinator {
   /** The host does not know the branch as it is. */
   #unreported = true;
   #round: Promise<void> | undefined;
+  /** Facts that the host did not take once. */
+  readonly #refused = new WeakSet<TurnFact>();
   #again = false;
   #closed = false;
 
@@ -111,7 +113,11 @@ export class Coordinator {
       const reporter = this.#speaker();
       if (reporter === undefined) return false;
       const told = await reporter.turn(fact);
-      if (told === "lost") return false;
+      // Refused once, it may have been the attachment that was over.
+      if (told === "lost" || (told === "refused" && !this.#refused.has(fact))) {
+        if (told === "refused") this.#refused.add(fact);
+        return false;
+      }
       facts.drop(fact);
       this.#unreported = true;
     }

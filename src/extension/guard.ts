@@ -39,6 +39,11 @@ export class Guard {
     }
   }
 
+  /** Like `run` for what is waited for: the promise never rejects. */
+  async settle<Result>(where: string, run: () => Promise<Result>): Promise<Result | undefined> {
+    return await this.run(where, run);
+  }
+
   note(where: string, thrown: unknown): void {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const isNew = !this.faults.some((fault) => fault.where === where);
