@@ -42,20 +42,33 @@ export function headLine(run: RunSummary): StyledLine {
 }
 
 function factLines(view: RunView, run: RunSummary, now: number): readonly StyledLine[] {
-  const created = msOf(run.createdAt);
-  const finished = msOf(run.finishedAt);
-  const due = msOf(run.dueAt);
-  const update = view.progress.find(({ node }) => node === run.node)?.text ?? "";
-  const times = created === undefined ? "" : duration((finished ?? now) - created);
-  return pairs([
+  const facts: readonly (readonly [string, string])[] = [
     ["workflow", `${safe(run.workflow)}  ${safe(view.workflowPath)}`],
     ["project", safe(run.projectDir)],
+    timeFact(run, now),
+  ];
+  return pairs([...facts, ...(hasEnded(run) ? [] : liveFacts(view, run, now))]);
+}
+
+function liveFacts(
+  { progress }: RunView,
+  run: RunSummary,
+  now: number,
+): readonly (readonly [string, string])[] {
+  const due = msOf(run.dueAt);
+  const update = progress.find(({ node }) => node === run.node)?.text ?? "";
+  return [
     ["at", run.node === "" ? "" : `${safe(run.node)} (step ${run.steps})`],
-    [finished === undefined ? "for" : "took", times],
-    ["update", hasEnded(run) ? "" : short(update === "" ? run.statusDetail : update)],
-    ["goes on", due === undefined || hasEnded(run) ? "" : fromNow(due, now)],
+    ["update", short(update === "" ? run.statusDetail : update)],
+    ["goes on", due === undefined ? "" : fromNow(due, now)],
     ["session", safe(run.originSession)],
-  ]);
+  ];
+}
+
+function timeFact(run: RunSummary, now: number): readonly [string, string] {
+  const created = msOf(run.createdAt) ?? now;
+  const finished = msOf(run.finishedAt);
+  return [finished === undefined ? "for" : "took", duration((finished ?? now) - created)];
 }
 
 function requestLines(interaction: Interaction | undefined, now: number): readonly StyledLine[] {

@@ -73,7 +73,7 @@ const UNKNOWN: StatusWords = { word: "unknown", sign: "?", role: "muted" };
 
 /** "waiting", "timed_out"; a pause that waits for an effect is told as such. */
 export function statusWords(run: Pick<RunSummary, "status" | "pauseRequested">): StatusWords {
-  const words = wordsOf(statusName(run.status));
+  const words = wordsOf(wordOfStatus(run.status));
   return run.pauseRequested ? { ...words, word: "pausing" } : words;
 }
 
@@ -105,7 +105,8 @@ export function msOf(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Number(time.seconds) * 1_000 + time.nanos / 1_000_000;
 }
 
-function statusName(status: number): string {
+/** The name of a status, as the protocol spells it in small letters. */
+export function wordOfStatus(status: number): string {
   return nameIn(RUN_STATUS, status);
 }
 

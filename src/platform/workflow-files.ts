@@ -1,6 +1,6 @@
 /** Finding workflow files by their names. Nothing here reads or runs one. */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { packageRoot } from "./package-info.ts";
 import { agentDir } from "./state-folder.ts";
 
@@ -40,6 +40,22 @@ export function findWorkflow(
   return found === undefined ? { nearNames: nearNames(nameOrPath, known) } : { path: found.path };
 }
 
+/**
+ * True for a workflow that the project brought along: its file lies under the
+ * project's `.pi` folder, by its own path or by the one it was asked for with.
+ */
+export function isOfProject(nameOrPath: string, projectDir: string): boolean {
+  const found = findWorkflow(nameOrPath, projectDir);
+  if (!("path" in found)) return false;
+  if (!isWorkflowPath(nameOrPath)) {
+    const { origin } = listWorkflows(projectDir).find(({ path }) => path === found.path) ?? {};
+    return origin === "project";
+  }
+  const folder = join(projectDir, ".pi");
+  const asked = resolve(projectDir, nameOrPath);
+  return asked.startsWith(folder + sep) || found.path.startsWith(realFolder(folder) + sep);
+}
+
 /** Every workflow that can be started by name from this project; a nearer one hides its namesakes. */
 export function listWorkflows(
   projectDir: string,
@@ -68,6 +84,10 @@ function filesIn(folder: string, origin: WorkflowOrigin): readonly WorkflowFile[
       const path = name === undefined ? undefined : realFile(join(folder, entry));
       return name === undefined || path === undefined ? [] : [{ name, path, origin }];
     });
+}
+
+function realFolder(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function realFile(path: string): string | undefined {
