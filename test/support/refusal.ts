@@ -21,3 +21,13 @@ export async function lossOf(operation: Promise<unknown>): Promise<ClaimLoss> {
   if (error instanceof ClaimLostError) return error.loss;
   throw error;
 }
+
+/** The refusal with this very reason; any other end of the operation fails the test. */
+export async function expectRefusal(
+  operation: Promise<unknown>,
+  reason: RejectionReason,
+): Promise<HostError> {
+  const error = await refusal(operation);
+  if (error.reason !== reason) throw error;
+  return error;
+}

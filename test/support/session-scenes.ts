@@ -75,6 +75,7 @@ export async function askingModel(
 ): Promise<{ readonly runId: string; readonly interactionId: string }> {
   const worker = await shown(rig, "think");
   const interactionId = await worker.ask({ ...AGENT, ...request });
+  await rig.exit(worker.proof.workerId);
   return { runId: worker.runId, interactionId };
 }
 
