@@ -56,10 +56,11 @@ const POINTS: Readonly<Record<CrashPoint, Readonly<Record<string, Death>>>> = {
   "commit.before": TRANSITIONS,
   "commit.after": TRANSITIONS,
   "ack.before": {
-    ready: { on: "travels" },
     effectBegin: { on: "travels" },
     advance: { on: "travels" },
     interaction: { on: "travels" },
+    // A new run is attached as it is launched: the first to ask is the worker that routes the answer.
+    ready: { on: "travels" },
     wait: { on: "travels" },
   },
   "spawn.after": { "": { on: "travels" } },

@@ -206,9 +206,15 @@ export class FakeWorker implements SupervisedWorker {
   }
 
   #note({ body }: WorkResponse): void {
-    if (body.case !== "begin" && body.case !== "ack") return;
-    this.boundary = body.value.boundary;
-    if (body.value.attemptId !== "") this.attemptId = body.value.attemptId;
+    if (body.case === "begin" || body.case === "ack") this.#stand(body.value);
+    else if (body.case === "bootstrap" && body.value.begin !== undefined) {
+      this.#stand(body.value.begin);
+    }
+  }
+
+  #stand({ boundary, attemptId }: Begin | Ack): void {
+    this.boundary = boundary;
+    if (attemptId !== "") this.attemptId = attemptId;
   }
 }
 
