@@ -8,6 +8,7 @@ import { Activity } from "./activity.ts";
 import { Capabilities, publishPersonKey, withdrawPersonKey } from "./capabilities.ts";
 import type { HostContext } from "./context.ts";
 import { createGate } from "./gate.ts";
+import { HeadlessPis } from "./headless/headless-pis.ts";
 import type { HandlerParts, HostControl } from "./handlers/parts.ts";
 import { faultLog, rejections } from "./handlers/rejections.ts";
 import { StreamCount } from "./handlers/stream-count.ts";
@@ -102,6 +103,7 @@ class RunningHost implements Host {
   readonly #streams = new StreamCount();
   readonly #capabilities = new Capabilities();
   readonly #sessions: SessionHub;
+  readonly #headless: HeadlessPis;
   readonly #activity: Activity;
   readonly #startedAt: number;
   #housekeeping: Housekeeping | undefined;
@@ -121,21 +123,20 @@ class RunningHost implements Host {
     this.#startedAt = clock.monotonic();
     this.#activity = new Activity(clock);
     this.#context = contextOf(setup, foundation, lease);
-    this.#sessions = new SessionHub(this.#context);
-    this.#supervisor = createSupervisor({
-      ...setup,
-      socketPath: paths.socket,
-      storeTag: sha256Hex(paths.folder).slice(0, 16),
-      hostEpoch: epoch,
-      workersDir: paths.workersDir,
-      cacheDir: paths.cacheDir,
-    });
-    const shared = { supervisor: this.#supervisor, cacheDir: paths.cacheDir };
+    const storeTag = sha256Hex(paths.folder).slice(0, 16);
+    const mayShow = (sessionId: string): boolean => this.#headless.mayShow(sessionId);
+    this.#sessions = new SessionHub(this.#context, mayShow);
+    const sessions = this.#sessions;
+    this.#headless = new HeadlessPis({ ...setup, host: this.#context, sessions, storeTag });
+    const { socket: socketPath, workersDir, cacheDir } = paths;
+    const places = { socketPath, workersDir, cacheDir };
+    this.#supervisor = createSupervisor({ ...setup, ...places, storeTag, hostEpoch: epoch });
+    const shared = { supervisor: this.#supervisor, cacheDir };
     this.#scheduler = createScheduler({ ...shared, host: this.#context, settings, lease });
     this.#resolver = createResolver({ ...shared, clock });
     const logFault = faultLog(log);
     this.#server = createSocketServer({
-      socketPath: paths.socket,
+      socketPath,
       clock,
       log,
       interceptors: [this.#activity.interceptor, rejections(logFault)],
@@ -153,12 +154,14 @@ class RunningHost implements Host {
     const { paths, log, version } = this.#setup;
     const { instance, identity } = this.#foundation;
     const report = await recover(this.#context, this.#supervisor);
+    await this.#headless.recover();
     await detachAll(this.#context);
     instance.clearSocket();
     this.#sessions.start();
     await this.#server.listen();
     this.#supervisor.start();
     this.#scheduler.start();
+    this.#headless.start();
     this.#housekeeping = this.#keepHouse();
     const { epoch, pid } = identity;
     log.info("host.started", { epoch, pid, version, socket: paths.socket, ...report });
@@ -183,7 +186,7 @@ class RunningHost implements Host {
     const { instance, store } = this.#foundation;
     this.#resolver.stop();
     await this.#housekeeping?.stop();
-    await this.#scheduler.drain(now);
+    await Promise.all([this.#scheduler.drain(now), this.#headless.stop()]);
     await Promise.all([
       this.#server.stop(DRAIN_GRACE_MS),
       this.#supervisor.stop(HOST_STOP_GRACE_MS),
@@ -242,7 +245,7 @@ class RunningHost implements Host {
       idleMs: settings.idleMs,
       retentionMs: settings.retentionDays * DAY_MS,
       workersDir: paths.workersDir,
-      isWorking: () => this.#scheduler.activations().length > 0,
+      isWorking: () => this.#scheduler.activations().length > 0 || this.#headless.isNeeded,
       openStreams: () => this.#streams.open,
       checkIdentity: () => this.#checkIdentity(),
       onIdle: () => this.stop("nothing to do", false),

@@ -155,3 +155,15 @@ export const RECENT_START_MS = 60_000;
 export const VALIDATION_MS = 30_000;
 /** Submissions validated at once beside the capacity, so that long work never holds an answer up. */
 export const VALIDATION_PLACES = 2;
+/** How long a headless run's Pi is kept between two steps, so that the next one need not wait for a start. */
+export const HEADLESS_KEEP_MS = 10_000;
+/** What a model may still say when its run has ended. */
+export const HEADLESS_FAREWELL_MS = 60_000;
+/** A Pi that has not attached by then, with all its extensions, will not. */
+export const HEADLESS_ATTACH_MS = 60_000;
+/** An attached Pi that leaves a due step untouched for so long is replaced. */
+export const HEADLESS_UNTOUCHED_MS = 120_000;
+/** Starts in a row that come to nothing, after which the step fails. */
+export const HEADLESS_STARTS_MAX = 3;
+/** Pause after the first, second and further failed start. */
+export const HEADLESS_BACKOFF_MS: readonly number[] = [1_000, 5_000, 15_000];

@@ -14,7 +14,8 @@ export type IdPrefix =
   | "err"
   | "msg"
   | "sub"
-  | "tch";
+  | "tch"
+  | "hpi";
 
 /** Crockford's base 32: its order is the order of the bytes, and nothing looks like something else. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

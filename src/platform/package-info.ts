@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const PACKAGE_NAME = "pi-workflows";
+export const PACKAGE_NAME = "pi-workflows";
 
 let root: string | undefined;
 let version: string | undefined;

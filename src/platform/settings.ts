@@ -31,7 +31,14 @@ export interface Settings {
   readonly logFilesKept: number;
   /** Writes that may share one COMMIT; 1 shows what sharing is worth. */
   readonly commitWrites: number;
+  /** Pi processes for headless runs at the same time, beside the capacity. */
+  readonly headlessPis: number;
+  /** Pi's program: a path or a name; empty means that it is looked for. */
+  readonly piCommand: string;
 }
+
+type TextKey = "piCommand";
+type NumberKey = Exclude<keyof Settings, TextKey>;
 
 interface Rule {
   readonly fallback: number;
@@ -41,8 +48,8 @@ interface Rule {
 
 const DAY_MS = 86_400_000;
 
-/** Default and bounds of every setting; milliseconds, counts, megabytes or bytes as named. */
-export const SETTING_RULES: Readonly<Record<keyof Settings, Rule>> = {
+/** Default and bounds of every number; milliseconds, counts, megabytes or bytes as named. */
+export const SETTING_RULES: Readonly<Record<NumberKey, Rule>> = {
   capacity: { fallback: 4, min: 1, max: 64 },
   idleMs: { fallback: 600_000, min: 0, max: 365 * DAY_MS },
   spares: { fallback: 2, min: 0, max: 16 },
@@ -58,9 +65,14 @@ export const SETTING_RULES: Readonly<Record<keyof Settings, Rule>> = {
   logBytesMax: { fallback: 5 * 1_048_576, min: 16_384, max: 2 ** 30 },
   logFilesKept: { fallback: 3, min: 0, max: 100 },
   commitWrites: { fallback: 64, min: 1, max: 64 },
+  headlessPis: { fallback: 2, min: 1, max: 16 },
 };
 
-const KEYS = Object.keys(SETTING_RULES) as readonly (keyof Settings)[];
+const NUMBER_KEYS = Object.keys(SETTING_RULES) as readonly NumberKey[];
+const TEXT_KEYS: readonly TextKey[] = ["piCommand"];
+export const SETTING_KEYS: readonly (keyof Settings)[] = [...NUMBER_KEYS, ...TEXT_KEYS];
+/** As long as a path may be. */
+const TEXT_CHARS_MAX = 4_096;
 
 /** A setting that cannot be used; nothing was started with half of them. */
 export class SettingsError extends Error {
@@ -86,7 +98,7 @@ export function readSettings(
   env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Settings {
   const file = join(stateFolder, "settings.json");
-  const values: Record<keyof Settings, number> = {
+  const values: Settings = {
     ...defaults(),
     ...fromFile(file),
     ...fromEnvironment(env),
@@ -103,20 +115,21 @@ export function settingVariable(key: keyof Settings): string {
   return `PI_WORKFLOWS_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-type Values = Partial<Record<keyof Settings, number>>;
+type Values = { -readonly [Key in keyof Settings]?: Settings[Key] };
 
-function defaults(): Record<keyof Settings, number> {
-  const entries = KEYS.map((key) => [key, SETTING_RULES[key].fallback] as const);
-  return Object.fromEntries(entries) as Record<keyof Settings, number>;
+function defaults(): Settings {
+  const entries = NUMBER_KEYS.map((key) => [key, SETTING_RULES[key].fallback] as const);
+  const numbers = Object.fromEntries(entries) as Record<NumberKey, number>;
+  return { ...numbers, piCommand: "" };
 }
 
 function fromFile(file: string): Values {
   const values: Values = {};
   for (const [key, value] of Object.entries(readObject(file))) {
     if (!isKey(key)) {
-      throw new SettingsError(file, key, `is no setting; settings are ${KEYS.join(", ")}`);
+      throw new SettingsError(file, key, `is no setting; settings are ${SETTING_KEYS.join(", ")}`);
     }
-    values[key] = checked({ source: file, name: key, key }, value);
+    set(values, { source: file, name: key, key }, value);
   }
   return values;
 }
@@ -143,19 +156,28 @@ function readObject(file: string): object {
 
 function fromEnvironment(env: Readonly<NodeJS.ProcessEnv>): Values {
   const values: Values = {};
-  for (const key of KEYS) {
+  for (const key of SETTING_KEYS) {
     const name = settingVariable(key);
     const text = env[name];
     if (text === undefined || text === "") continue;
-    values[key] = checked({ source: "the environment", name, key }, Number(text));
+    set(values, { source: "the environment", name, key }, isNumber(key) ? Number(text) : text);
   }
   return values;
 }
 
-function checked(
-  place: { readonly source: string; readonly name: string; readonly key: keyof Settings },
-  value: unknown,
-): number {
+interface Place<Key> {
+  readonly source: string;
+  readonly name: string;
+  readonly key: Key;
+}
+
+function set(values: Values, place: Place<keyof Settings>, value: unknown): void {
+  const { key } = place;
+  if (isNumber(key)) values[key] = checkedNumber({ ...place, key }, value);
+  else values[key] = checkedText(place, value);
+}
+
+function checkedNumber(place: Place<NumberKey>, value: unknown): number {
   const { min, max } = SETTING_RULES[place.key];
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) {
     return value;
@@ -164,6 +186,16 @@ function checked(
   throw new SettingsError(place.source, place.name, problem);
 }
 
-function isKey(key: string): key is keyof Settings {
+function checkedText(place: Place<keyof Settings>, value: unknown): string {
+  if (typeof value === "string" && value.length <= TEXT_CHARS_MAX) return value;
+  const problem = `must be a text of at most ${TEXT_CHARS_MAX} characters`;
+  throw new SettingsError(place.source, place.name, problem);
+}
+
+function isNumber(key: keyof Settings): key is NumberKey {
   return Object.hasOwn(SETTING_RULES, key);
+}
+
+function isKey(key: string): key is keyof Settings {
+  return SETTING_KEYS.some((known) => known === key);
 }

@@ -20,6 +20,8 @@ export interface StatePaths {
   readonly cacheDir: string;
   /** Output of workers. */
   readonly workersDir: string;
+  /** Sessions of the Pi processes that the host starts, a folder for each run. */
+  readonly piSessionsDir: string;
 }
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
@@ -69,6 +71,7 @@ export function statePaths(env: Environment = process.env): StatePaths {
     socket: socketPath(folder, env),
     cacheDir: join(folder, "cache"),
     workersDir: join(folder, "workers"),
+    piSessionsDir: join(folder, "pi-sessions"),
   };
 }
 
@@ -80,7 +83,7 @@ export function statePaths(env: Environment = process.env): StatePaths {
 export function prepareStateFolder(paths: StatePaths): void {
   process.umask(0o077);
   ensureStateFolder(paths.folder);
-  const others = [dirname(paths.socket), paths.cacheDir, paths.workersDir];
+  const others = [dirname(paths.socket), paths.cacheDir, paths.workersDir, paths.piSessionsDir];
   for (const folder of others) ensurePrivateFolder(folder);
 }
 

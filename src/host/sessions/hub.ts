@@ -36,6 +36,8 @@ const headlessSessionOf = (runId: string): string => `wf-${runId}`;
 export class SessionHub {
   readonly headlessSecrets = new HeadlessSecrets();
   readonly #host: HostContext;
+  /** False for a while: the Pi that has the session is about to make way for another. */
+  readonly #mayShow: (sessionId: string) => boolean;
   readonly #attachments: Attachments;
   /** Sessions whose next message is to be chosen in this turn of the loop. */
   readonly #dirty = new Set<string>();
@@ -47,8 +49,9 @@ export class SessionHub {
   #due: Timer | undefined;
   #closed = false;
 
-  constructor(host: HostContext) {
+  constructor(host: HostContext, mayShow: (sessionId: string) => boolean = () => true) {
     this.#host = host;
+    this.#mayShow = mayShow;
     this.#attachments = new Attachments({
       onHolder: (holder) => this.#held(holder),
       onVacant: (sessionId) => this.#vacant(sessionId),
@@ -175,6 +178,7 @@ export class SessionHub {
     if (this.#closed) return;
     for (const sessionId of sessionIds) {
       if (this.#attachments.holderOf(sessionId) === undefined) continue;
+      if (!this.#mayShow(sessionId)) continue;
       const offer = offerNext(this.#host, sessionId);
       this.#writes.add(offer);
       offer

@@ -14,6 +14,10 @@ export interface ChildOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Written to its standard input, which then stays open. */
   readonly firstLine: string;
+  /** Where it works; by default no project's folder, so that it keeps none from being removed. */
+  readonly cwd?: string;
+  /** Who reads its standard output, which is then not captured. */
+  readonly onStdout?: (chunk: Buffer) => void;
   readonly events: ChildEvents;
 }
 
@@ -62,8 +66,7 @@ export class Child {
     this.#options = options;
     const [program, ...args] = options.command;
     this.#process = spawn(program, args, {
-      // No project's folder: a spare serves whichever comes, and must not keep one from being removed.
-      cwd: "/",
+      cwd: options.cwd ?? "/",
       env: options.environment,
       detached: true,
       windowsHide: true,
@@ -79,6 +82,12 @@ export class Child {
   /** Signals its group. Does nothing once it is dead, when its number may be somebody else's. */
   signal(signal: "SIGTERM" | "SIGKILL"): void {
     if (this.#dead === undefined) signalChild(this.pid, signal);
+  }
+
+  /** One more line on its standard input; does nothing once it is dead. */
+  writeLine(line: string): void {
+    const { stdin } = this.#process;
+    if (this.#dead === undefined && stdin?.writable === true) stdin.write(`${line}\n`);
   }
 
   setNiceness(niceness: number): void {
@@ -103,15 +112,15 @@ export class Child {
     // Without a free file descriptor there are not even pipes.
     // It may end before it has read its line; its exit says enough.
     child.stdin?.on("error", () => undefined);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on("data", (chunk: Buffer) => this.#take(chunk));
-      stream?.on("error", () => undefined);
-    }
+    const { capture, onStdout = (chunk: Buffer) => capture.write(chunk) } = this.#options;
+    child.stdout?.on("data", (chunk: Buffer) => this.#take(chunk, onStdout));
+    child.stderr?.on("data", (chunk: Buffer) => this.#take(chunk, (one) => capture.write(one)));
+    for (const stream of [child.stdout, child.stderr]) stream?.on("error", () => undefined);
   }
 
-  #take(chunk: Buffer): void {
+  #take(chunk: Buffer, reader: (chunk: Buffer) => void): void {
     if (this.#ended) return;
-    this.#options.capture.write(chunk);
+    reader(chunk);
     this.#options.events.output();
     if (this.#dead !== undefined) this.#waitForQuiet();
     else this.#holdBack(chunk.length);

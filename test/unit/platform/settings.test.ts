@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   packageVersion,
   readSettings,
+  SETTING_KEYS,
   SETTING_RULES,
   SettingsError,
   settingVariable,
 } from "../../../src/platform/settings.ts";
-import type { Settings } from "../../../src/platform/settings.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -23,7 +23,8 @@ describe("settings", () => {
   test("are the defaults when nobody says otherwise", () => {
     const settings = readSettings(folder, {});
     expect(settings).toMatchObject({ capacity: 4, spares: 2, idleMs: 600_000, claimMs: 30_000 });
-    expect(Object.keys(settings).toSorted()).toEqual(Object.keys(SETTING_RULES).toSorted());
+    expect(settings).toMatchObject({ headlessPis: 2, piCommand: "" });
+    expect(Object.keys(settings).toSorted()).toEqual([...SETTING_KEYS].toSorted());
   });
 
   test("come from the file, and from the environment before that", () => {
@@ -40,7 +41,17 @@ describe("settings", () => {
     expect(settingVariable("workerMemoryMb")).toBe("PI_WORKFLOWS_WORKER_MEMORY_MB");
   });
 
-  test.each(Object.keys(SETTING_RULES) as (keyof Settings)[])(
+  test("may name a program, as text only", () => {
+    write('{ "piCommand": "/opt/pi/bin/pi" }');
+    expect(readSettings(folder, {}).piCommand).toBe("/opt/pi/bin/pi");
+    expect(readSettings(folder, { PI_WORKFLOWS_PI_COMMAND: "pi-dev" }).piCommand).toBe("pi-dev");
+    for (const value of [1, null, ["pi"], "p".repeat(4_097)]) {
+      write(JSON.stringify({ piCommand: value }));
+      expect(refusal({}).key).toBe("piCommand");
+    }
+  });
+
+  test.each(Object.keys(SETTING_RULES) as (keyof typeof SETTING_RULES)[])(
     "%s is taken at its bounds and refused beyond",
     (key) => {
       const { min, max } = SETTING_RULES[key];
