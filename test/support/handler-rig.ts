@@ -176,7 +176,7 @@ export function tailOf(workerId: string): string {
   return `${"é".repeat(1_000)} written by ${workerId}\n`;
 }
 
-function partsOf(
+export function partsOf(
   rig: TestRig,
   { streams, resolver, workersDir, shutdowns, capabilities }: Own,
 ): HandlerParts {

@@ -10,6 +10,8 @@ export interface RequestRow {
   readonly runStatus: RunStatus;
   /** A message of it stands in the session, or was handed over to stand there. */
   readonly reached: boolean;
+  /** A turn of the session works on it, or is about to stop. */
+  readonly busy: boolean;
   /** Its message that has not been seen yet. */
   readonly open?: MessageRecord;
 }
@@ -72,10 +74,14 @@ function isLive({
     : runStatus === "waiting";
 }
 
-/** While a submission is validated its request is not shown: the verdict may close it. */
+/**
+ * While a submission is validated its request is not shown: the verdict may close
+ * it. Nor while a turn of it is open: one that was asked to stop has to end first.
+ */
 function messagesOf(requests: readonly RequestRow[]): readonly MessageRecord[] {
   return requests
     .filter((request) => request.interaction.status === "pending" && isLive(request))
+    .filter(({ busy }) => !busy)
     .flatMap(({ open }) => (open === undefined ? [] : [open]));
 }
 

@@ -61,15 +61,16 @@ interface Messages {
 }
 
 function requestsOf(reader: Reader, sessionId: string, messages: Messages): readonly RequestRow[] {
+  const turns = reader.turns.allOpenOfSession(sessionId);
   return reader.interactions.openOfSession(sessionId, SESSION_ROWS_MAX).flatMap((interaction) => {
     const run = reader.runs.get(interaction.runId);
     if (run === undefined) return [];
     const isOwn = (one: MessageRecord): boolean => one.interactionId === interaction.interactionId;
     const open = messages.open.find(isOwn);
     const reached = open?.status === "offered" || messages.shown.some(isOwn);
-    return [
-      { interaction, runStatus: run.status, reached, ...(open === undefined ? {} : { open }) },
-    ];
+    const busy = turns.some((turn) => turn.interactionId === interaction.interactionId);
+    const row = { interaction, runStatus: run.status, reached, busy };
+    return [open === undefined ? row : { ...row, open }];
   });
 }
 
