@@ -7,6 +7,8 @@ import type { RunStatus } from "./lifecycle/run.ts";
 import type { FailureRecord, Instant } from "./records.ts";
 import type { ChoiceRecord, InteractionContract } from "./records-sessions.ts";
 import type { InteractionKind, MessageReason } from "./records-sessions.ts";
+import { cut, fenced, list, oneLine, paragraphs, pretty } from "./text-parts.ts";
+import type { Part } from "./text-parts.ts";
 
 /** The facts of a request that is shown in a session. */
 export interface RequestFacts {
@@ -54,6 +56,8 @@ const SCHEMA_CHARS_MAX = 24_000;
 const REQUEST_CHARS_MAX = 8_000;
 const ERROR_CHARS_MAX = 4_000;
 
+const RULE = "---";
+
 /** How much of a result is shown; `status` shows the rest. */
 export const RESULT_CHARS_SHOWN = 4_000;
 
@@ -100,8 +104,6 @@ const BODIES: Readonly<Record<InteractionKind, (facts: RequestFacts) => readonly
   human_decision: decisionBody,
 };
 
-type Part = string | undefined;
-
 function agentBody(facts: RequestFacts): readonly Part[] {
   const { interactionId, contract } = facts;
   return [
@@ -123,14 +125,14 @@ function agentBody(facts: RequestFacts): readonly Part[] {
         "the result and submit it again with the same interaction id.",
       "The step is finished only when the tool says that the result was accepted. An answer in " +
         "prose alone does not finish it.",
-      `To tell how it is coming along, call it with ${call("update", { interaction: interactionId }, "text")}.`,
+      updateLine(interactionId),
       toolsLine(contract.allowedTools),
     ]),
   ];
 }
 
 function replyBody(facts: RequestFacts): readonly Part[] {
-  const { contract } = facts;
+  const { interactionId, contract } = facts;
   const limit = contract.replyCharsMax;
   return [
     heading(facts),
@@ -143,6 +145,7 @@ function replyBody(facts: RequestFacts): readonly Part[] {
         "is. Write only what belongs to the result. No tool call hands it in.",
       "An empty answer, or one that is cut off, does not count.",
       limit === undefined ? undefined : `Write at most ${limit} characters.`,
+      updateLine(interactionId),
       toolsLine(contract.allowedTools),
     ]),
   ];
@@ -204,6 +207,11 @@ function whyAgain({ kind, reason, lastError }: RequestFacts): Part {
   return why === undefined && error === undefined ? undefined : paragraphs([why, error]);
 }
 
+function updateLine(interactionId: string): string {
+  const update = call("update", { interaction: interactionId }, "text");
+  return `To tell how it is coming along, call the tool \`workflow\` with ${update}.`;
+}
+
 function toolsLine(allowed: readonly string[] | undefined): Part {
   if (allowed === undefined) return undefined;
   const others = allowed.filter((name) => name !== "workflow").map((name) => `\`${name}\``);
@@ -262,39 +270,4 @@ function errorPart({ error, note }: EndFacts): Part {
 function call(action: string, fields: Readonly<Record<string, string>>, open?: string): string {
   const given = JSON.stringify({ action, ...fields });
   return open === undefined ? given : `${given.slice(0, -1)},"${open}":…}`;
-}
-
-const RULE = "---";
-
-function paragraphs(parts: readonly Part[]): string {
-  return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
-}
-
-function list(items: readonly Part[]): string {
-  return items
-    .filter((item) => item !== undefined)
-    .map((item) => `- ${item}`)
-    .join("\n");
-}
-
-/** A fence that is longer than any in the text, so that the text cannot end it. */
-function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
-}
-
-function pretty(json: string, charsMax: number): string {
-  return cut(JSON.stringify(JSON.parse(json) as unknown, undefined, 2), charsMax);
-}
-
-function cut(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  // Half of a surrogate pair is no character.
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(charsMax - 1)) ? charsMax - 1 : charsMax;
-  return `${text.slice(0, end)} … (cut, ${text.length} characters in all)`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
 }

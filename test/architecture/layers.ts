@@ -37,7 +37,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/host/lifecycle": ["src/host/errors.ts"],
   "src/host/records.ts": ["type:src/host/lifecycle", "type:src/host/records-sessions.ts"],
   "src/host/records-sessions.ts": ["type:src/host/lifecycle", "type:src/host/records.ts"],
+  "src/host/text-parts.ts": [],
   "src/host/step-text.ts": [
+    "src/host/text-parts.ts",
     "type:src/host/records.ts",
     "type:src/host/records-sessions.ts",
     "type:src/host/lifecycle",

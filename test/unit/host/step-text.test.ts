@@ -108,7 +108,8 @@ describe("the text of a reply step", () => {
     expect(text).toContain("Sum up.");
     expect(text).toContain("Your next answer is the result");
     expect(text).toContain("at most 500 characters");
-    expect(text).not.toContain('"action"');
+    expect(text).not.toContain('"submit"');
+    expect(text).toContain(`{"action":"update","interaction":"${ID}","text":…}`);
   });
 
   test("says what was wrong with the answer before", () => {
