@@ -10,6 +10,8 @@ const BUDGET_MS = 15_000;
 export interface HostAccessOptions {
   readonly paths: StatePaths;
   readonly hostEntry: string;
+  /** False in a headless run's own Pi: it lives by the host that started it, and ends with it. */
+  readonly mayStartHost: boolean;
   /** What the session's attachment adds. */
   readonly attached: () => Pick<HostClients, "attachmentId" | "capability">;
   /** Told that a host answers. */
@@ -49,8 +51,9 @@ export class HostAccess {
     readonly startHost: boolean;
     readonly signal: AbortSignal | undefined;
   }): Promise<HostClient> {
-    const { paths, hostEntry } = this.#options;
-    const { startHost, signal } = how;
+    const { paths, hostEntry, mayStartHost } = this.#options;
+    const { signal } = how;
+    const startHost = how.startHost && mayStartHost;
     return await connectHost({
       paths,
       hostEntry,

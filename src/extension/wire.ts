@@ -45,6 +45,7 @@ export function openWire(options: WireOptions): Wire {
   const access = new HostAccess({
     paths,
     hostEntry: join(packageRoot(), "dist", "host.cjs"),
+    mayStartHost: facts.secret === "",
     attached: options.identity,
     onReached: async () => {
       loop.retryNow();
