@@ -86,6 +86,22 @@ export class Bridge {
     );
   }
 
+  /** The user lets the model start several at once; returns the ids of the runs, in order. */
+  async startAll(pi: Pi, paths: readonly string[]): Promise<readonly string[]> {
+    const calls = paths.map((workflow) => ({
+      tool: "workflow",
+      args: { action: "start", workflow },
+    }));
+    await pi.prompt(`#mock ${JSON.stringify([{ calls }, "started"])}`);
+    return await until(
+      async () => {
+        const runs = await this.runs();
+        return runs.length === paths.length ? runs.map(({ runId }) => runId) : undefined;
+      },
+      { what: () => `${paths.length} runs` },
+    );
+  }
+
   async client(): Promise<HostClient> {
     this.#client ??= await connectHost({
       paths: this.paths,
@@ -168,8 +184,10 @@ export class Bridge {
 
   #respond(request: ModelRequest): MockStep | string | undefined {
     const { lastUserText: text, answersSince, last } = request;
-    const interactionId = /\bint_[0-9a-z]+/.exec(text)?.[0];
-    if (interactionId === undefined || this.#onStep === undefined) return undefined;
+    // The text of a step whose answer is the model's own next words holds no id.
+    const isStep = text.includes("How to finish this step");
+    const interactionId = /\bint_[0-9a-z]+/.exec(text)?.[0] ?? "";
+    if ((interactionId === "" && !isStep) || this.#onStep === undefined) return undefined;
     return this.#onStep({ interactionId, text, answersSince, last });
   }
 }
