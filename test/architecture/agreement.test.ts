@@ -7,6 +7,7 @@ import { EffectService } from "../../src/gen/piworkflows/host/v1/effect_service_
 import { HostService } from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../../src/gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { RunService } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { SessionService } from "../../src/gen/piworkflows/host/v1/session_service_pb.ts";
 import { WorkerService } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { attemptLifecycle } from "../../src/host/lifecycle/attempt.ts";
 import { effectLifecycle } from "../../src/host/lifecycle/effect.ts";
@@ -17,7 +18,14 @@ import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
 import { filesBelow, ROOT } from "./source-tree.ts";
 import { SCHEMA_FILES } from "../../src/host/store/schema.ts";
 
-const SERVICES = [RunService, InteractionService, EffectService, HostService, WorkerService];
+const SERVICES = [
+  RunService,
+  InteractionService,
+  SessionService,
+  EffectService,
+  HostService,
+  WorkerService,
+];
 
 describe("what is said in two places", () => {
   test.each([
