@@ -59,7 +59,10 @@ describe("the hub", () => {
     const { generation } = proof;
     await writeProgress(rig.host, { runId, generation, node: "hub", text: "half way" });
     expect(touched).toBe(1);
-    expect(hub.picture(holder).runs[0]).toMatchObject({ update: "half way", nodes: HUB_GRAPH.nodes.length });
+    expect(hub.picture(holder).runs[0]).toMatchObject({
+      update: "half way",
+      nodes: HUB_GRAPH.nodes.length,
+    });
     await rig.running("hub");
     expect(touched).toBe(1);
   });
