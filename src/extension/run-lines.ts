@@ -112,31 +112,37 @@ function cellsOf(run: SessionRun, summary: RunSummary, now: number): readonly Ce
 /** What keeps the run, in the words that matter most to whoever looks. */
 function doingWords(run: SessionRun, summary: RunSummary, now: number): string {
   switch (summary.status) {
-    case RUN_STATUS.waiting:
-      return waitingWords(run, summary, now);
     case RUN_STATUS.paused:
       return "paused: /workflow resume";
     case RUN_STATUS.blocked:
       return `blocked: ${safe(summary.detail)}`;
+    case RUN_STATUS.waiting:
+      return waitingWords(run, summary) || dueWords(summary, now, "goes on") || "waiting";
     case RUN_STATUS.queued:
-      return dueWords(summary, now, "starts") || "queued";
+      return waitingWords(run, summary) || dueWords(summary, now, "starts") || "queued";
     case RUN_STATUS.running:
     case RUN_STATUS.starting:
-      return summary.pauseRequested ? "pausing" : safe(summary.statusDetail);
+      return summary.pauseRequested
+        ? "pausing"
+        : waitingWords(run, summary) || safe(summary.statusDetail);
     default:
       return endWords(summary);
   }
 }
 
-function waitingWords(run: SessionRun, summary: RunSummary, now: number): string {
-  const what = safe(run.waitsFor) || dueWords(summary, now, "goes on") || "waiting";
-  return run.behind ? `${what} (another request comes first)` : `${what}${hintOf(summary)}`;
+/** Empty for a run that waits for time alone: when it goes on says more. */
+function waitingWords(run: SessionRun, summary: RunSummary): string {
+  const what = safe(run.waitsFor);
+  if (what === "" || (summary.interactionId === "" && summary.dueAt !== undefined)) return "";
+  if (run.behind) return `waits for ${what} (another request comes first)`;
+  return `waits for ${what}${HINTS[summary.interactionKind] ?? ""}`;
 }
 
-/** A person must act; say how. */
-function hintOf({ interactionKind }: RunSummary): string {
-  return interactionKind === INTERACTION_KIND.human_decision ? ": /workflow decide" : "";
-}
+/** What the user can type where it is the user who is waited for. */
+const HINTS: Readonly<Record<number, string>> = {
+  [INTERACTION_KIND.human_decision]: ": /workflow decide",
+  [INTERACTION_KIND.checkpoint]: ": /workflow answer",
+};
 
 function dueWords(summary: RunSummary, now: number, verb: string): string {
   const due = msOf(summary.dueAt);

@@ -1,0 +1,146 @@
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { describe, expect, test } from "vitest";
+import { cardLines } from "../../../src/extension/card-lines.ts";
+import { registerCards, renderCard } from "../../../src/extension/cards.ts";
+import { MESSAGE_TYPE } from "../../../src/extension/message-details.ts";
+import type { MessageDetails } from "../../../src/extension/message-details.ts";
+
+const STEP: MessageDetails = {
+  id: "msg_1",
+  sessionId: "session-1",
+  kind: "step",
+  reason: "first",
+  runId: "run_1",
+  runTitle: "release 1.2",
+  workflow: "release",
+  interactionId: "int_1",
+  interactionKind: "agent",
+  node: "draft",
+  summary: "write the notes",
+  choices: [],
+  deadlineAt: "",
+  runStatus: "",
+};
+const DECISION: MessageDetails = {
+  ...STEP,
+  kind: "human_decision",
+  interactionKind: "human_decision",
+  node: "review",
+  summary: "Publish?",
+  choices: [
+    { id: "yes", label: "Publish" },
+    { id: "no", label: "Drop it" },
+  ],
+  deadlineAt: "2025-01-02T00:00:00.000Z",
+};
+const RESULT: MessageDetails = { ...STEP, kind: "result", node: "", runStatus: "timed_out" };
+const TEXT = "line 1\nline 2\nline 3\nline 4\n";
+
+const texts = (details: MessageDetails, expanded: boolean, text = TEXT): readonly string[] =>
+  cardLines(details, text, expanded).map((line) => line.text);
+
+describe("a collapsed card", () => {
+  test("of a step is its head and its summary", () => {
+    expect(texts(STEP, false)).toEqual(["◆ workflow step: release 1.2 · draft", "write the notes"]);
+  });
+
+  test("says why a step is shown again", () => {
+    expect(texts({ ...STEP, reason: "reminder" }, false)[0]).toContain("(reminder)");
+    expect(texts({ ...STEP, reason: "rate_limit" }, false)[0]).toContain("provider's limit");
+  });
+
+  test("of a checkpoint is a question", () => {
+    expect(texts({ ...STEP, interactionKind: "checkpoint" }, false)[0]).toContain("question");
+  });
+
+  test("of a decision says what can be chosen, how and until when", () => {
+    const lines = texts(DECISION, false);
+    expect(lines.slice(0, 3)).toEqual([
+      "◆ your decision: release 1.2 · review",
+      "Publish?",
+      "choices: Publish / Drop it",
+    ]);
+    expect(lines[3]).toMatch(/^\/workflow decide int_1 {2}\(until 2025-01-0\d \d\d:00:00\)$/);
+  });
+
+  test("of a note is the beginning of its text", () => {
+    const note = { ...STEP, kind: "notification", interactionKind: "", summary: "" } as const;
+    expect(texts(note, false)).toEqual([
+      "• workflow note: release 1.2 · draft",
+      "line 1",
+      "line 2",
+      "line 3",
+      "…",
+    ]);
+  });
+
+  test.each([
+    ["completed", "✓ workflow completed: release 1.2"],
+    ["failed", "✗ workflow failed: release 1.2"],
+    ["timed_out", "✗ workflow timed_out: release 1.2"],
+    ["cancelled", "⊘ workflow cancelled: release 1.2"],
+  ])("of a result says that the run is %s", (runStatus, head) => {
+    expect(texts({ ...RESULT, runStatus }, false)[0]).toBe(head);
+  });
+
+  test("names the workflow where there is no title, and cuts a long summary", () => {
+    const [head, summary] = texts({ ...STEP, runTitle: "", summary: "x".repeat(900) }, false);
+    expect(head).toContain("step: release · draft");
+    expect(summary?.length).toBe(240);
+  });
+
+  test("shows no control characters", () => {
+    const [head, summary] = texts({ ...STEP, runTitle: "a\u001b[2J", summary: "b\nc" }, false);
+    expect(head).toContain(String.raw`a\x1b[2J`);
+    expect(summary).toBe(String.raw`b\nc`);
+  });
+});
+
+describe("an expanded card", () => {
+  test("is the head and the whole text", () => {
+    const lines = ["◆ workflow step: release 1.2 · draft", "line 1", "line 2", "line 3", "line 4"];
+    expect(texts(STEP, true)).toEqual(lines);
+  });
+
+  test("of a decision still says how to decide", () => {
+    expect(texts(DECISION, true).at(-1)).toContain("/workflow decide int_1");
+  });
+});
+
+describe("the renderer", () => {
+  const theme = { fg: (_: string, text: string) => text, bg: (_: string, text: string) => text };
+  const plain = { ...theme, bold: (text: string) => text } as never;
+  const message = (details: unknown, content: unknown = TEXT) =>
+    ({ role: "custom", customType: MESSAGE_TYPE, content, display: true, details }) as never;
+  const options = (expanded: boolean) =>
+    ({ expanded, outputPad: 1, keyHint: () => "ctrl+o to expand", keyText: () => "" }) as const;
+
+  test("is registered for our messages", () => {
+    const types: string[] = [];
+    registerCards({ registerMessageRenderer: (type) => void types.push(type) });
+    expect(types).toEqual(["workflow"]);
+  });
+
+  test("fits every width, and tells how to expand", () => {
+    for (const width of [4, 20, 80]) {
+      for (const expanded of [false, true]) {
+        const card = renderCard(message(DECISION), options(expanded), plain);
+        const lines = card?.render(width) ?? [];
+        expect(lines.length).toBeGreaterThan(0);
+        expect(lines.every((line) => visibleWidth(line) <= width)).toBe(true);
+      }
+    }
+    const wide = renderCard(message(STEP), options(false), plain)?.render(100).join("\n");
+    expect(wide).toContain("(ctrl+o to expand)");
+  });
+
+  test("takes a text in parts, too", () => {
+    const parts = [{ type: "text", text: "from parts" }];
+    const card = renderCard(message({ ...STEP, summary: "" }, parts), options(false), plain);
+    expect(card?.render(80).join("\n")).toContain("from parts");
+  });
+
+  test("leaves what is not ours to Pi", () => {
+    expect(renderCard(message({ id: 1 }), options(false), plain)).toBeUndefined();
+  });
+});
