@@ -1,11 +1,13 @@
 /**
  * Named places at which a fault test lets a process die as if the power had gone.
  *
- * `PI_WORKFLOWS_CRASH=<name>[:<detail>][#<n>]` arms one point at its n-th hit
- * (the first by default); `PI_WORKFLOWS_CRASH_ONCE=<file>` lets only the first
- * process that gets there die, also when its successors inherit the environment.
+ * `PI_WORKFLOWS_CRASH=<name>[:<detail>][#<n>]` arms a point at its n-th hit (the
+ * first by default); several are parted by commas. `PI_WORKFLOWS_CRASH_ONCE=<folder>`
+ * lets only the first process that gets to a point die of it, also when its
+ * successors inherit the environment: it leaves a file there.
  */
 import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
 
 export const CRASH_POINTS = [
   /** Host: in the transaction, nothing is durable. Detail: the transition. */
@@ -29,20 +31,28 @@ export const CRASH_POINTS = [
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 interface Armed {
+  readonly text: string;
   readonly name: string;
   readonly detail: string | undefined;
   readonly hit: number;
+  hits: number;
 }
 
-const armed = parse(process.env["PI_WORKFLOWS_CRASH"]);
-let hits = 0;
+const armed = (process.env["PI_WORKFLOWS_CRASH"] ?? "").split(",").flatMap(parse);
 
 /** Does nothing unless this very point is armed; then it does not return. */
 export function crashPoint(name: CrashPoint, detail?: string): void {
-  if (armed === undefined || armed.name !== name) return;
-  if (armed.detail !== undefined && armed.detail !== detail) return;
-  hits += 1;
-  if (hits === armed.hit && isFirstProcess(process.env["PI_WORKFLOWS_CRASH_ONCE"])) die();
+  for (const point of armed) {
+    if (point.name !== name) continue;
+    if (point.detail !== undefined && point.detail !== detail) continue;
+    point.hits += 1;
+    if (point.hits === point.hit && isFirstProcess(point.text)) die();
+  }
+}
+
+/** Name of the file that the process leaves which dies at an armed point. */
+export function crashMark(point: string): string {
+  return `died-at-${point.replaceAll(/\W/g, "-")}`;
 }
 
 /** Whether this process, or one with the same environment, is to die at one of them. */
@@ -56,19 +66,20 @@ function die(): void {
   for (;;);
 }
 
-function isFirstProcess(file: string | undefined): boolean {
-  if (file === undefined || file === "") return true;
+function isFirstProcess(point: string): boolean {
+  const folder = process.env["PI_WORKFLOWS_CRASH_ONCE"];
+  if (folder === undefined || folder === "") return true;
   try {
-    closeSync(openSync(file, "wx", 0o600));
+    closeSync(openSync(join(folder, crashMark(point)), "wx", 0o600));
     return true;
   } catch {
     return false;
   }
 }
 
-function parse(text: string | undefined): Armed | undefined {
-  const match = /^([^:#]+)(?::([^#]+))?(?:#([1-9]\d*))?$/.exec(text ?? "");
-  if (match === null) return undefined;
+function parse(text: string): readonly Armed[] {
+  const match = /^([^:#]+)(?::([^#]+))?(?:#([1-9]\d*))?$/.exec(text);
+  if (match === null) return [];
   const [, name = "", detail, hit = "1"] = match;
-  return { name, detail, hit: Number(hit) };
+  return [{ text, name, detail, hit: Number(hit), hits: 0 }];
 }

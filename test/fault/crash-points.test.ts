@@ -3,7 +3,7 @@
 // real programs; the client asks again under the same keys.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
+import { CRASH_POINTS, crashMark } from "../../src/platform/crash-points.ts";
 import type { CrashPoint } from "../../src/platform/crash-points.ts";
 import { JOURNEYS } from "../support/journeys.ts";
 import type { JourneyName } from "../support/journeys.ts";
@@ -18,6 +18,9 @@ interface Death {
   readonly mayRepeat?: readonly string[];
 }
 
+const QUICK = { PI_WORKFLOWS_RENEW_MS: "100" };
+/** Hosts that a way needs beside those that die. */
+const HOSTS_SPARE = 4;
 const LINE = ["line:write:1"];
 const STAMP = ["stamp:stamp:1"];
 
@@ -86,31 +89,37 @@ const POINTS: Readonly<Record<CrashPoint, Readonly<Record<string, Death>>>> = {
   },
 };
 
-/** Points of hosts that one journey passes in this order: one host after the other dies on it. */
-const IN_A_ROW: readonly CrashPoint[] = ["ack.before", "recovery.step"];
-const ALONE = CRASH_POINTS.filter(
-  (point) => !point.startsWith("commit.") && !IN_A_ROW.includes(point),
-);
-
-/** One voyage each. */
-const DEATHS = [
-  ...Object.entries(TRANSITIONS).map(([name, death]) => ({
-    title: `commit.before:${name} and commit.after:${name}`,
-    armed: [`commit.before:${name}`, `commit.after:${name}`],
+/** Every death, in the order of the points. */
+const DEATHS = CRASH_POINTS.flatMap((point) =>
+  Object.entries(POINTS[point]).map(([detail, death]) => ({
+    point: detail === "" ? point : `${point}:${detail}`,
     death,
   })),
-  ...IN_A_ROW.map((point) => {
-    const armed = Object.keys(POINTS[point]).map((detail) => `${point}:${detail}`);
-    const [death = { on: "travels" }] = Object.values(POINTS[point]);
+);
+
+/** More deaths than this on one way tell too little about the one that went wrong. */
+const DEATHS_MAX = 9;
+
+interface Troubled {
+  readonly title: string;
+  readonly armed: readonly string[];
+  readonly death: Death;
+}
+
+/** Deaths of the same kind befall one voyage, each once, whenever it comes by their points. */
+const VOYAGES = Object.values(Object.groupBy(DEATHS, ({ death }) => JSON.stringify(death))).flatMap(
+  (alike = []) => dealt(alike, Math.ceil(alike.length / DEATHS_MAX)),
+);
+
+/** Dealt like cards, so that neighbours on the way, with no progress between them, are apart. */
+function dealt(alike: typeof DEATHS, hands: number): readonly Troubled[] {
+  return Array.from({ length: hands }, (_, hand) => {
+    const own = alike.filter((_death, index) => index % hands === hand);
+    const [{ death } = { death: { on: "travels" } as const }] = own;
+    const armed = own.map(({ point }) => point);
     return { title: armed.join(", "), armed, death };
-  }),
-  ...ALONE.flatMap((point) =>
-    Object.entries(POINTS[point]).map(([detail, death]) => {
-      const title = detail === "" ? point : `${point}:${detail}`;
-      return { title, armed: [title], death };
-    }),
-  ),
-];
+  });
+}
 
 describe("the table of deaths", () => {
   test("has every transition that the host commits", () => {
@@ -131,7 +140,7 @@ describe.concurrent("undisturbed", () => {
   // The names are the table's own keys.
   test.for(names as JourneyName[])("%s ends as it should", async (name, { onTestFinished }) => {
     const voyage = new Voyage({ cleanUp: onTestFinished });
-    const runId = await JOURNEYS[name].go(voyage, "");
+    const runId = await JOURNEYS[name].go(voyage, []);
     await voyage.expectSound(runId);
     expect(endingOf(await voyage.view(runId))).toEqual(JOURNEYS[name].ending);
     expect(voyage.effects(runId)).toEqual(JOURNEYS[name].effects);
@@ -139,32 +148,29 @@ describe.concurrent("undisturbed", () => {
 });
 
 describe.concurrent("a death at", () => {
-  test.for(DEATHS)("$title changes nothing", async ({ armed, death }, { onTestFinished }) => {
+  test.for(VOYAGES)("$title changes nothing", async ({ armed, death }, { onTestFinished }) => {
     const { on, host = 1, mayRepeat = [] } = death;
     const voyage = new Voyage({
       cleanUp: onTestFinished,
-      env: (number, { project }) =>
-        armedFor(project, armed[Math.min(number - host, armed.length - 1)]),
+      hostsMax: armed.length + HOSTS_SPARE,
+      env: (number, { project }) => (number < host ? QUICK : armedFor(project, armed)),
     });
-    const marks = armed.map((point) => markIn(voyage.project, point));
-    const runId = await JOURNEYS[on].go(voyage, marks.at(-1) ?? "");
+    const marks = armed.map((point) => join(voyage.project, crashMark(point)));
+    const runId = await JOURNEYS[on].go(voyage, marks);
     await voyage.untilDead(marks);
     await voyage.expectSound(runId);
     expect(endingOf(await voyage.view(runId))).toEqual(JOURNEYS[on].ending);
     const effects = voyage.effects(runId);
-    for (const key of mayRepeat) if ((effects[key] ?? 0) <= armed.length + 1) effects[key] = 1;
+    for (const key of mayRepeat) effects[key] = once(effects[key], armed.length + 1);
     expect(effects).toEqual(JOURNEYS[on].effects);
   });
 });
 
-function armedFor(folder: string, point: string | undefined): Readonly<Record<string, string>> {
-  const quick = { PI_WORKFLOWS_RENEW_MS: "100" };
-  if (point === undefined) return quick;
-  const once = markIn(folder, point);
-  return { ...quick, PI_WORKFLOWS_CRASH: point, PI_WORKFLOWS_CRASH_ONCE: once };
+/** An allowed number of applications counts as one; none at all is never allowed. */
+function once(applied = 0, max: number): number {
+  return applied > 0 && applied <= max ? 1 : applied;
 }
 
-/** Made by the process that dies at the point. */
-function markIn(folder: string, point: string): string {
-  return join(folder, `died-at-${point.replaceAll(/\W/g, "-")}`);
+function armedFor(folder: string, points: readonly string[]): Readonly<Record<string, string>> {
+  return { ...QUICK, PI_WORKFLOWS_CRASH: points.join(","), PI_WORKFLOWS_CRASH_ONCE: folder };
 }

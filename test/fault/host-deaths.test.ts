@@ -52,7 +52,7 @@ describe.concurrent("a host that is killed", () => {
   }) => {
     const voyage = voyageOf(cleanUp);
     const gate = join(voyage.project, "gate");
-    const runId = await startRun(voyage, "start", "travels", { lingersFor: gate });
+    const runId = await startRun(voyage, "start", "travels", { lingersFor: [gate] });
     await vi.waitUntil(() => existsSync(join(voyage.project, "effects")), PATIENCE_MS);
     await voyage.ask(({ host }) => host.shutdown({}));
     await voyage.leave("kill");
@@ -105,7 +105,7 @@ test.concurrent("a host whose lock was removed gives way to the next, and nothin
 }) => {
   const voyage = voyageOf(cleanUp);
   const gate = join(voyage.project, "gate");
-  const runId = await startRun(voyage, "start", "travels", { lingersFor: gate });
+  const runId = await startRun(voyage, "start", "travels", { lingersFor: [gate] });
   await vi.waitUntil(() => existsSync(join(voyage.project, "effects")), PATIENCE_MS);
   const first = await voyage.host();
   rmSync(first.paths.lock);

@@ -50,9 +50,14 @@ export async function runShell(options: CliOptions, line: string): Promise<CliEn
 
 /** Runs a line of a shell on a terminal of its own; what it shows is its stdout. */
 export async function runOnTerminal(options: CliOptions, line: string): Promise<CliEnd> {
-  const command = `"${process.execPath}" "${options.entry ?? CLI}" ${line}`;
+  return await startOnTerminal(options, line).end;
+}
+
+export function startOnTerminal(options: CliOptions, line: string): RunningCli {
+  // With `exec` the shell's own signals are out of the way.
+  const command = `exec "${process.execPath}" "${options.entry ?? CLI}" ${line}`;
   const env = { TERM: "xterm-256color", ...options.env };
-  return await watchProcess({ ...options, env }, ["script", "-qec", command, "/dev/null"]).end;
+  return watchProcess({ ...options, env }, ["script", "-qec", command, "/dev/null"]);
 }
 
 function watchProcess(options: CliOptions, [file, ...args]: readonly string[]): RunningCli {

@@ -9,7 +9,7 @@ import type { Ending, Voyage } from "./voyage.ts";
 
 export interface Journey {
   /** Goes the way and returns the run that it is about. */
-  go(voyage: Voyage, markFile: string): Promise<string>;
+  go(voyage: Voyage, marks: readonly string[]): Promise<string>;
   readonly ending: Ending;
   /** Applications outside by effect, without anybody dying. */
   readonly effects: Readonly<Record<string, number>>;
@@ -38,10 +38,10 @@ export const JOURNEYS = {
     ending: TRAVELLED,
     effects: BOTH_EFFECTS,
   },
-  /** The action stays busy until the point was reached. */
+  /** The action stays busy until all points were reached. */
   lingers: {
-    async go(voyage, markFile) {
-      const runId = await startRun(voyage, "start", "travels", { lingersFor: markFile });
+    async go(voyage, marks) {
+      const runId = await startRun(voyage, "start", "travels", { lingersFor: [...marks] });
       return await answerAndFinish(voyage, runId);
     },
     ending: TRAVELLED,

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { crashMark } from "../../../src/platform/crash-points.ts";
 
 const MODULE = join(import.meta.dirname, "../../../src/platform/crash-points.ts");
 
@@ -42,11 +43,24 @@ describe("a crash point", () => {
   });
 
   test("armed for one process lets its successors pass", () => {
-    const once = join(folder, "once");
-    const env = { PI_WORKFLOWS_CRASH: "commit.before#2", PI_WORKFLOWS_CRASH_ONCE: once };
+    const env = { PI_WORKFLOWS_CRASH: "commit.before#2", PI_WORKFLOWS_CRASH_ONCE: folder };
     expect(run(env)).toEqual({ signal: "SIGKILL", stdout: "." });
-    expect(existsSync(once)).toBe(true);
+    expect(existsSync(join(folder, crashMark("commit.before#2")))).toBe(true);
     expect(run(env)).toEqual({ signal: null, stdout: "...." });
+  });
+
+  test("among several is the death of one process each", () => {
+    const env = {
+      PI_WORKFLOWS_CRASH: "commit.before:settle,commit.before:advance#2,commit.after",
+      PI_WORKFLOWS_CRASH_ONCE: folder,
+    };
+    expect(run(env)).toEqual({ signal: "SIGKILL", stdout: "." });
+    expect(run(env)).toEqual({ signal: "SIGKILL", stdout: ".." });
+    expect(run(env)).toEqual({ signal: null, stdout: "...." });
+    expect(readdirSync(folder).toSorted()).toEqual([
+      "died-at-commit-before-advance-2",
+      "died-at-commit-before-settle",
+    ]);
   });
 });
 
