@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { diagnose } from "../../src/host/diagnosis.ts";
 import { pruneRuns } from "../../src/host/operations/retention.ts";
+import { admitRun, cancelRun } from "../../src/host/operations/runs.ts";
 import { acting } from "../support/acting.ts";
 import { reasonOf } from "../support/refusal.ts";
 import { cancel, SCENES } from "../support/scenes.ts";
-import { TestRig } from "../support/test-host.ts";
+import { admission, TestRig } from "../support/test-host.ts";
 import { COMPLETE, next, OK } from "../support/test-worker.ts";
 
 const DAY_MS = 86_400_000;
@@ -49,7 +51,12 @@ describe("prune", () => {
     const { rig, worker } = await acting("deploy");
     await cancel(rig, worker.runId);
     await rig.exit(worker.proof.workerId);
-    for (let count = 0; count < 55; count += 1) await cancel(rig, await rig.admit());
+    // Looked at once for all: a look at all after each would take most of the time.
+    for (let count = 0; count < 55; count += 1) {
+      const { runId = "" } = await admitRun(rig.host, rig.asked("StartRun"), admission());
+      await cancelRun(rig.host, rig.asked("CancelRun"), { runId, note: "" });
+    }
+    expect(diagnose(rig.reader)).toEqual([]);
     rig.at.clock.advance(1);
     expect((await prune(rig, 0)).extra).toMatchObject({ runs: 55, protectedRuns: 1 });
     expect(rig.reader.runs.page({ limit: 10 }).map((run) => run.runId)).toEqual([worker.runId]);

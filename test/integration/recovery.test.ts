@@ -8,8 +8,11 @@ import type { RecoveryReport } from "../../src/host/recovery.ts";
 import { takeEpoch } from "../../src/host/store/doors.ts";
 import type { WorkerTrace } from "../../src/host/supervisor/supervisor.ts";
 import { reasonOf } from "../support/refusal.ts";
+import { arrange } from "../support/scenes.ts";
+import { interaction, newestSubmission, shown, validating } from "../support/session-scenes.ts";
 import { TestRig } from "../support/test-host.ts";
-import { OK, next } from "../support/test-worker.ts";
+import { COMPLETE, OK, next } from "../support/test-worker.ts";
+import { vandalise } from "../support/vandal.ts";
 
 /** The host that comes after the one of the rig, which is gone without a word. */
 async function successor(rig: TestRig): Promise<HostContext> {
@@ -149,6 +152,48 @@ describe("what waits", () => {
     expect(asking.run).toMatchObject({ status: "queued", activation: "expired" });
     expect(sleeping.run).toMatchObject({ status: "queued", routing: true });
     expect(patient.run.status).toBe("waiting");
+  });
+});
+
+describe("a result that was being validated", () => {
+  test.each(["queued for a validation", "validating"])(
+    "is validated again, whether its run was %s",
+    async (scene) => {
+      const rig = new TestRig();
+      const runId = await arrange(rig, scene);
+      const { report } = await recoverNow(rig);
+      expect(report.settled).toBe(0);
+      expect(rig.run(runId)).toMatchObject({ status: "queued", activation: "validate" });
+      expect(rig.reader.submissions.validating(runId)?.status).toBe("validating");
+    },
+  );
+
+  test("is too late when its deadline passed while there was no host", async () => {
+    const rig = new TestRig();
+    const { worker, interactionId } = await validating(rig, { timeoutMs: 1_000 });
+    const patient = await validating(rig, { timeoutMs: 9_000 });
+    rig.at.clock.advance(5_000);
+    const { report } = await recoverNow(rig);
+    expect(report).toMatchObject({ interrupted: 2, settled: 1 });
+    expect(worker.run).toMatchObject({ status: "queued", activation: "expired" });
+    expect(newestSubmission(rig, interactionId)).toMatchObject({
+      status: "rejected",
+      reason: "expired",
+    });
+    expect(interaction(rig, interactionId).status).toBe("expired");
+    expect(patient.worker.run.activation).toBe("validate");
+  });
+});
+
+describe("an end that its session was not told", () => {
+  test("is told by the host that starts", async () => {
+    const rig = new TestRig();
+    const worker = await shown(rig, "end");
+    await worker.advance(OK, COMPLETE);
+    vandalise(rig.at.path, worker.runId, ["DELETE FROM messages"]);
+    const { report } = await recoverNow(rig);
+    expect(report.told).toBe(1);
+    expect(rig.reader.messages.resultOfRun(worker.runId)?.status).toBe("pending");
   });
 });
 

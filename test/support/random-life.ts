@@ -3,8 +3,12 @@ import type { EffectOutcome } from "../../src/host/operations/effect-rows.ts";
 import type { AttemptResult, NextStep, RunEnd } from "../../src/host/operations/boundary.ts";
 import { answerCheckpoint } from "../../src/host/operations/interactions.ts";
 import { pruneRuns } from "../../src/host/operations/retention.ts";
+import type { InteractionRequest } from "../../src/host/operations/parking.ts";
+import type { InteractionKind } from "../../src/host/records-sessions.ts";
 import { settle } from "./acting.ts";
 import { cancel, pause, resume } from "./scenes.ts";
+import { AGENT, choose, DECISION, deliver } from "./session-scenes.ts";
+import { openSession, REPLY, SESSION, submit } from "./session-scenes.ts";
 import { HUB_GRAPH, TestRig } from "./test-host.ts";
 import { COMPLETE, FAIL, FAILURE, OK } from "./test-worker.ts";
 import type { TestWorker } from "./test-worker.ts";
@@ -67,7 +71,9 @@ export class RandomLife {
     admit: async () => {
       if (this.#runIds.length >= 6) return;
       const graph = { ...HUB_GRAPH, startAt: this.#pick(NODES) };
-      this.#runIds.push(await this.rig.admit({ graph }));
+      await openSession(this.rig);
+      const origin = this.#next() < 0.5 ? { originSession: SESSION } : {};
+      this.#runIds.push(await this.rig.admit({ graph, ...origin }));
     },
     launch: async () => this.#workers.push(await this.rig.launch(this.#run())),
     attach: () => this.#worker().attach(),
@@ -80,7 +86,15 @@ export class RandomLife {
       await worker.act();
       await worker.advance(this.#result(), this.#follow());
     },
-    ask: () => this.#worker().ask(this.#next() < 0.5 ? { timeoutMs: 5_000 } : {}),
+    ask: () => this.#worker().ask(this.#question()),
+    submit: async () => submit(this.rig, this.#open("agent"), this.#next()),
+    refuse: () => this.#worker().refuse(),
+    decide: () => choose(this.rig, this.#open("human_decision"), this.#pick(["yes", "no"])),
+    see: async () => {
+      const asked = this.rig.reader.messages.openOfSession(SESSION, 10);
+      const { interactionId } = this.#pick(asked.filter((one) => one.interactionId !== undefined));
+      if (interactionId !== undefined) await deliver(this.rig, interactionId);
+    },
     nap: () => this.#worker().wait(this.#ms(10_000)),
     backOff: () => this.#worker().wait(this.#ms(10_000), this.#result()),
     judge: () => this.#worker().judge(this.#next() < 0.5 ? "failed" : "timed_out"),
@@ -96,6 +110,16 @@ export class RandomLife {
     resolve: () => this.#resolve(),
     prune: () => this.#prune(),
   };
+
+  #question(): Partial<InteractionRequest> {
+    const kind = this.#pick([{}, AGENT, AGENT, DECISION, REPLY]);
+    return { ...kind, ...(this.#next() < 0.5 ? { timeoutMs: 5_000 } : {}) };
+  }
+
+  #open(kind: InteractionKind): string {
+    const open = this.rig.reader.interactions.page({ includeClosed: false, limit: 10 });
+    return this.#pick(open.filter((one) => one.kind === kind)).interactionId;
+  }
 
   async #answer(): Promise<void> {
     const [open] = this.rig.reader.interactions.page({ includeClosed: false, limit: 1 });

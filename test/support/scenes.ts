@@ -1,7 +1,9 @@
 import { cancelRun, pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
 import type { CommandResult } from "../../src/host/store/doors.ts";
+import { askingModel, choose, DECISION, deliver } from "./session-scenes.ts";
+import { shown, submit, validating } from "./session-scenes.ts";
 import type { TestRig } from "./test-host.ts";
-import { FAILED } from "./test-worker.ts";
+import { FAILED, next, OK } from "./test-worker.ts";
 
 export function pause(rig: TestRig, runId: string, now = false): Promise<CommandResult> {
   return rig.sound(pauseRun(rig.host, rig.asked("PauseRun"), { runId, now }));
@@ -95,6 +97,38 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await worker.act();
     await rig.lose(worker);
     return worker.runId;
+  },
+  "waiting for a model": async (rig) => (await askingModel(rig)).runId,
+  "waiting for a model that works on it": async (rig) => {
+    const { runId, interactionId } = await askingModel(rig);
+    await deliver(rig, interactionId);
+    return runId;
+  },
+  "waiting for a person": async (rig) => {
+    const worker = await shown(rig, "choose");
+    await worker.ask(DECISION);
+    return worker.runId;
+  },
+  "queued for a validation": async (rig) => {
+    const { runId, interactionId } = await askingModel(rig);
+    await submit(rig, interactionId);
+    return runId;
+  },
+  validating: async (rig) => (await validating(rig)).worker.runId,
+  "running with an accepted result": async (rig) => {
+    const { worker } = await validating(rig);
+    await worker.advance(OK, next("end"));
+    return worker.runId;
+  },
+  "running with a decision": async (rig) => {
+    const worker = await rig.running("choose");
+    await choose(rig, await worker.ask(DECISION), "yes");
+    return (await rig.relaunch(worker.runId)).runId;
+  },
+  "paused while a model was asked": async (rig) => {
+    const { runId } = await askingModel(rig);
+    await pause(rig, runId);
+    return runId;
   },
   "running with an expired claim": async (rig) => {
     const { runId } = await rig.running();

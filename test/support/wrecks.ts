@@ -1,4 +1,5 @@
 /** States that no operation can produce, for diagnosis and repair. */
+import { SESSION_WRECKS } from "./session-wrecks.ts";
 
 const ENDED = "UPDATE runs SET status = 'failed', finished_at = 1 WHERE run_id = $run";
 const QUEUED = "UPDATE runs SET status = 'queued' WHERE run_id = $run";
@@ -17,6 +18,7 @@ const RUNNING = "running";
 const ASKING = "waiting for an answer";
 
 export const WRECKS: Readonly<Record<string, Wreck>> = {
+  ...SESSION_WRECKS,
   "a terminal run with everything open": {
     scene: "running with an idempotent effect",
     sql: [
