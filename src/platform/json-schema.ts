@@ -52,13 +52,12 @@ export async function compileSchema(
     const schema = limited(() => JSON.parse(schemaJson) as object | boolean);
     const create = await compilerFor(schema);
     const ajv = create(OPTIONS);
-    // Our own part of the work, which does not count against the author's schema.
-    ajv.compile({});
     const validate = limited(() => ajv.compile(schema));
     return (valueJson) => {
       const value = JSON.parse(valueJson) as unknown;
       if (limited(() => validate(value))) return [];
       if (valueJson.length > ALL_FAULTS_CHARS_MAX) return schemaFaults(root, validate.errors ?? []);
+      // Everything that is wrong, so that nobody has to answer once for each fault.
       const every = create({ ...OPTIONS, allErrors: true });
       return schemaFaults(
         root,
@@ -75,10 +74,16 @@ export async function compileSchema(
 async function compilerFor(schema: object | boolean): Promise<(options: Options) => Ajv> {
   if (OLDER_DRAFT.test(dialectOf(schema))) {
     const { Ajv: Ajv07 } = await import("ajv");
-    return (options) => new Ajv07(options);
+    return (options) => ready(new Ajv07(options));
   }
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  return (options) => new Ajv2020(options);
+  return (options) => ready(new Ajv2020(options));
+}
+
+/** Does our own part of the work, which does not count against the author's schema. */
+function ready<Compiler extends Ajv>(ajv: Compiler): Compiler {
+  ajv.compile({});
+  return ajv;
 }
 
 const OLDER_DRAFT = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
@@ -89,7 +94,6 @@ function dialectOf(schema: object | boolean): string {
   return typeof stated === "string" ? stated : "";
 }
 
-/** Everything that is wrong, so that nobody has to answer once for each fault. */
 function errorsOf(ajv: Ajv, schema: object | boolean, value: unknown): readonly ErrorObject[] {
   const validate = ajv.compile(schema);
   validate(value);

@@ -23,10 +23,12 @@ export async function validateAttempt(
   const context = engine.state.context({ visit: at.visit, attempt: at.attempt }, signal);
   const node = definitionOf(engine, at.node);
   try {
-    return await Promise.race([
+    const decided = await Promise.race([
       validateSubmission({ node, path: at.node, context }, submissionJson),
       whenAborted(signal),
     ]);
+    // What the author's code made of the stop is no verdict on the value.
+    return engine.stop.aborted ? { kind: "stopped" } : decided;
   } finally {
     timer.cancel();
   }
