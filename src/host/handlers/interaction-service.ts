@@ -1,4 +1,5 @@
 /** InteractionService: one method per RPC. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
@@ -84,6 +85,8 @@ async function answerCheckpoint(
     const named = sessionId === "" ? {} : { sessionId };
     return answer(host, asked, { interactionId, answerJson, ...named });
   });
+  // The worker's frames leave first: this turn of the loop sends them when it ends.
+  await nextTurn();
   return create(AnswerCheckpointResponseSchema, {
     receipt: receiptMessage(result),
     ...presentInteraction(reader, request.interactionId),

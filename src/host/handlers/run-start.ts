@@ -1,4 +1,5 @@
 /** Admitting runs: from a file, or from an old run's input. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ProblemSchema } from "../../gen/piworkflows/common/v1/error_pb.ts";
 import type { Problem } from "../../gen/piworkflows/common/v1/error_pb.ts";
@@ -192,6 +193,8 @@ async function admit(
     });
     // Another run answers: an earlier one of the same key, or one that is taken for this.
     if (result.runId !== runId) loaded.discard();
+    // The worker's frames leave first: this turn of the loop sends them when it ends.
+    await nextTurn();
     return { result, warnings: loaded.warnings };
   } catch (error) {
     loaded.discard();
