@@ -1,4 +1,5 @@
 import { onTestFinished, describe, expect, test, vi } from "vitest";
+import { HostError } from "../../src/host/errors.ts";
 import { SessionHub } from "../../src/host/sessions/hub.ts";
 import type { AttachRequest } from "../../src/host/sessions/hub.ts";
 import { settleTurn } from "../../src/host/operations/turns.ts";
@@ -86,6 +87,42 @@ describe("the hub", () => {
     await vi.waitUntil(() => newest(rig, interactionId).status === "offered");
     expect(hub.picture(holder)).toMatchObject({ present: { reason: "rate_limit" } });
     expect(hub.picture(holder).heldUntil).toBeUndefined();
+  });
+
+  test("notices at the next report that somebody set the clock forward", async () => {
+    const { rig, hub } = open();
+    const { interactionId } = await askingModel(rig);
+    const holder = await hub.attach(FACTS);
+    await vi.waitUntil(() => newest(rig, interactionId).status === "offered");
+    const { messageId } = newest(rig, interactionId);
+    const error = { kind: "usage_limit", message: "429", retryAfterMs: 3_600_000 } as const;
+    const ending = { sessionId: SESSION, messageId, replyText: "", replyWhole: false, error };
+    await settleTurn(rig.host, { ...ending, outcome: "failed" });
+    rig.at.clock.setWall(rig.at.clock.now() + 3_600_000);
+    hub.hear(SESSION, holder.id);
+    await vi.waitUntil(() => newest(rig, interactionId).status === "offered");
+    expect(newest(rig, interactionId).reason).toBe("rate_limit");
+  });
+
+  test("hands over at the next report what the store could not take before", async () => {
+    const { rig, hub } = open();
+    const holder = await hub.attach(FACTS);
+    const { write } = rig.at.store;
+    const refuse = vi
+      .spyOn(rig.at.store, "write")
+      .mockImplementation((name, body) =>
+        name === "offer"
+          ? Promise.reject(new HostError("STORAGE_FULL", "no space"))
+          : write.call(rig.at.store, name, body),
+      );
+    const { interactionId } = await askingModel(rig);
+    await vi.waitUntil(() => refuse.mock.calls.some(([name]) => name === "offer"));
+    expect(newest(rig, interactionId).status).toBe("pending");
+    refuse.mockRestore();
+    await vi.waitUntil(() => {
+      hub.hear(SESSION, holder.id);
+      return newest(rig, interactionId).status === "offered";
+    });
   });
 
   test("shows how a run ended for a minute, or until the next one starts", async () => {

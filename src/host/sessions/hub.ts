@@ -33,6 +33,9 @@ export interface AttachedSession {
 /** As sessionOf in operations/session-messages.ts names it. */
 const headlessSessionOf = (runId: string): string => `wf-${runId}`;
 
+/** Clocks drift by less; more is somebody who sets one. */
+const WALL_STEP_MS = 1_000;
+
 export class SessionHub {
   readonly headlessSecrets = new HeadlessSecrets();
   readonly #host: HostContext;
@@ -41,17 +44,21 @@ export class SessionHub {
   readonly #attachments: Attachments;
   /** Sessions whose next message is to be chosen in this turn of the loop. */
   readonly #dirty = new Set<string>();
+  /** Sessions whose next message could not be handed over. */
+  readonly #unoffered = new Set<string>();
   /** When the end of a session's run stops being news. */
   readonly #news = new Map<string, Timer>();
   readonly #writes = new Set<Promise<unknown>>();
   #unsubscribe: (() => void) | undefined;
   #beating: Timer | undefined;
   #due: Timer | undefined;
+  #wallAhead: number;
   #closed = false;
 
   constructor(host: HostContext, mayShow: (sessionId: string) => boolean = () => true) {
     this.#host = host;
     this.#mayShow = mayShow;
+    this.#wallAhead = host.clock.now() - host.clock.monotonic();
     this.#attachments = new Attachments({
       onHolder: (holder) => this.#held(holder),
       onVacant: (sessionId) => this.#vacant(sessionId),
@@ -106,9 +113,19 @@ export class SessionHub {
   hear(sessionId: string, attachmentId: string): Attachment {
     const holder = this.#attachments.requireHolder(sessionId, attachmentId);
     holder.missed = 0;
-    // A wall clock that was set forward makes things due without a timer of ours.
-    this.#poke(sessionId);
+    if (this.#unoffered.delete(sessionId)) this.#poke(sessionId);
+    this.#checkWall();
     return holder;
+  }
+
+  /** A wall clock that was set forward makes things due without a timer of ours. */
+  #checkWall(): void {
+    const { clock } = this.#host;
+    const ahead = clock.now() - clock.monotonic();
+    if (Math.abs(ahead - this.#wallAhead) < WALL_STEP_MS) return;
+    this.#wallAhead = ahead;
+    for (const sessionId of this.#attachments.sessionIds) this.#poke(sessionId);
+    this.#armDue();
   }
 
   picture({ facts: { sessionId } }: Attachment): SessionPicture {
@@ -182,13 +199,14 @@ export class SessionHub {
       const offer = offerNext(this.#host, sessionId);
       this.#writes.add(offer);
       offer
-        .catch((error: unknown) => this.#unoffered(sessionId, error))
+        .catch((error: unknown) => this.#putOff(sessionId, error))
         .finally(() => this.#writes.delete(offer));
     }
   }
 
   /** A store that cannot write now is asked again at the session's next report. */
-  #unoffered(sessionId: string, error: unknown): void {
+  #putOff(sessionId: string, error: unknown): void {
+    this.#unoffered.add(sessionId);
     if (error instanceof HostError) return;
     this.#host.log.error("session.unoffered", { sessionId, error });
   }
