@@ -23,6 +23,8 @@ export interface SchemaLimits {
   readonly checkMs: number;
   /** What the value is called in the places of faults. */
   readonly root: string;
+  /** The schema was compiled before, so it is not held against its own rules again. */
+  readonly known?: boolean;
 }
 
 /** The schema itself is of no use. */
@@ -51,14 +53,14 @@ export async function compileSchema(
   try {
     const schema = limited(() => JSON.parse(schemaJson) as object | boolean);
     const create = await compilerFor(schema);
-    const ajv = create(OPTIONS);
+    const ajv = create({ ...OPTIONS, validateSchema: limits.known !== true });
     const validate = limited(() => ajv.compile(schema));
     return (valueJson) => {
       const value = JSON.parse(valueJson) as unknown;
       if (limited(() => validate(value))) return [];
       if (valueJson.length > ALL_FAULTS_CHARS_MAX) return schemaFaults(root, validate.errors ?? []);
       // Everything that is wrong, so that nobody has to answer once for each fault.
-      const every = create({ ...OPTIONS, allErrors: true });
+      const every = create({ ...OPTIONS, allErrors: true, validateSchema: false });
       return schemaFaults(
         root,
         limited(() => errorsOf(every, schema, value)),
