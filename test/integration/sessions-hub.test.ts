@@ -107,13 +107,13 @@ describe("the hub", () => {
   test("hands over at the next report what the store could not take before", async () => {
     const { rig, hub } = open();
     const holder = await hub.attach(FACTS);
-    const { write } = rig.at.store;
+    const write = rig.at.store.write.bind(rig.at.store);
     const refuse = vi
       .spyOn(rig.at.store, "write")
       .mockImplementation((name, body) =>
         name === "offer"
           ? Promise.reject(new HostError("STORAGE_FULL", "no space"))
-          : write.call(rig.at.store, name, body),
+          : write(name, body),
       );
     const { interactionId } = await askingModel(rig);
     await vi.waitUntil(() => refuse.mock.calls.some(([name]) => name === "offer"));

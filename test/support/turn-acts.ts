@@ -19,8 +19,12 @@ export async function work(rig: TestRig, interactionId: string): Promise<Message
   const { messageId, sessionId } = newest(rig, interactionId);
   await offer(rig, sessionId);
   await rig.sound(openTurn(rig.host, { sessionId, messageId }));
-  const turn = { messageId, running: true };
-  await report(rig, { sessionId, idle: false, turn, messages: [{ messageId, entryId: "entry" }] });
+  await report(rig, {
+    sessionId,
+    idle: false,
+    turn: { messageId, running: true },
+    messages: [{ messageId, entryId: "entry" }],
+  });
   return newest(rig, interactionId);
 }
 

@@ -78,13 +78,17 @@ export class Attachments {
   join(attachment: Attachment, takeOver: boolean): void {
     const { sessionId } = attachment.facts;
     const seat = this.#seats.get(sessionId) ?? [];
+    const held = replaceOwn(seat, attachment);
     const holder = seat.find((one) => one.holder);
     const takes = attachment.mayHold && (holder === undefined || takeOver);
     if (takes && holder !== undefined) this.#fence(seat, holder);
     if (seat.length >= ATTACHMENTS_PER_SESSION_MAX) throw tooMany(sessionId);
-    seat.push(attachment);
+    // Before those that wait, if its own broken stream was.
+    if (held) seat.unshift(attachment);
+    else seat.push(attachment);
     this.#seats.set(sessionId, seat);
     if (takes) this.#hold(attachment);
+    else if (held) this.#pass(sessionId, seat);
   }
 
   /** The attachment's stream is gone; the one that waits longest takes its place. */
@@ -95,10 +99,7 @@ export class Attachments {
     if (seat === undefined || index < 0) return;
     seat.splice(index, 1);
     if (seat.length === 0) this.#seats.delete(sessionId);
-    if (!attachment.holder) return;
-    const next = seat.find((one) => one.mayHold);
-    if (next === undefined) this.#options.onVacant(sessionId);
-    else this.#hold(next);
+    if (attachment.holder) this.#pass(sessionId, seat);
   }
 
   /** The holder that reports. Everybody else is refused, and told what to do. */
@@ -127,6 +128,13 @@ export class Attachments {
     }
   }
 
+  /** Nobody holds the session, unless somebody waits who may. */
+  #pass(sessionId: string, seat: readonly Attachment[]): void {
+    const next = seat.find((one) => one.mayHold);
+    if (next === undefined) this.#options.onVacant(sessionId);
+    else this.#hold(next);
+  }
+
   #hold(attachment: Attachment): void {
     attachment.holder = true;
     attachment.missed = 0;
@@ -143,6 +151,21 @@ export class Attachments {
     if (this.#fenced.size > FENCED_KEPT_MAX && oldest !== undefined) this.#fenced.delete(oldest);
     holder.touch();
   }
+}
+
+/**
+ * A process whose stream broke attaches again, perhaps before we notice the break:
+ * it has one attachment. Says whether the one before held the session.
+ */
+function replaceOwn(seat: Attachment[], { facts }: Attachment): boolean {
+  const index = seat.findIndex((one) => one.facts.pid === facts.pid);
+  const [own] = index < 0 ? [] : seat.splice(index, 1);
+  if (own === undefined) return false;
+  own.ended = fenced(facts.sessionId);
+  const held = own.holder;
+  own.holder = false;
+  own.touch();
+  return held;
 }
 
 function fenced(sessionId: string): HostError {

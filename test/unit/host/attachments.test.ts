@@ -11,8 +11,9 @@ function open() {
     onHolder: (holder) => holders.push(holder.id),
     onVacant: (sessionId) => vacant.push(sessionId),
   });
-  const join = (takeOver = false, mayHold = true) => {
-    const facts = { sessionId: "s", cwd: "/", sessionFile: "", mode: "tui", pid: 1 };
+  let pids = 0;
+  const join = (takeOver = false, mayHold = true, pid = (pids += 1)) => {
+    const facts = { sessionId: "s", cwd: "/", sessionFile: "", mode: "tui", pid };
     const attachment = new Attachment(facts, mayHold);
     attachments.join(attachment, takeOver);
     return attachment;
@@ -70,6 +71,25 @@ describe("who holds a session", () => {
     const first = join();
     attachments.leave(first);
     expect(refusal(() => attachments.requireHolder("s", first.id))).toBe("REQUEST_INVALID");
+  });
+
+  test("the same process again, whose stream broke unnoticed, in the place it had", () => {
+    const { attachments, holders, join } = open();
+    const first = join();
+    const standby = join();
+    const again = join(false, true, first.facts.pid);
+    expect([first.holder, standby.holder, again.holder]).toEqual([false, false, true]);
+    expect(holders).toEqual([first.id, again.id]);
+    expect(first.ended).toBeDefined();
+    // Nobody took anything from it, so what it still has under way may be sent again.
+    expect(refusal(() => attachments.requireHolder("s", first.id))).toBe("REQUEST_INVALID");
+    attachments.leave(first);
+    expect(attachments.holderOf("s")).toBe(again);
+    const looks = join(false, true, standby.facts.pid);
+    expect([looks.holder, attachments.ofSession("s").length]).toEqual([false, 2]);
+    // It comes back without what lets it hold the session.
+    join(false, false, first.facts.pid);
+    expect(looks.holder).toBe(true);
   });
 
   test("never one that may only look, not even by a person's wish", () => {
