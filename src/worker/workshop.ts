@@ -17,6 +17,7 @@ import {
 } from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
 import { fixedTimeout, hostLimit } from "./engine/attempt.ts";
+import { titleOf } from "./title.ts";
 import { wireGraph, wireProblem, wireSource } from "./to-wire.ts";
 
 export type LoadFailure = MessageInitShape<typeof LoadFailedSchema>;
@@ -166,7 +167,7 @@ export async function resolve(
   const base = { sources, graph: wireGraph(graph), warnings };
   if (order.inputJson.length === 0) return base;
   const inputJson = acceptInput(workflow, Buffer.from(order.inputJson).toString());
-  const title = titleOf(workflow, JSON.parse(inputJson) as unknown);
+  const title = await titleOf(workflow, JSON.parse(inputJson) as unknown);
   return { ...base, inputJson: Buffer.from(inputJson), title, ...firstAttempt(workflow) };
 }
 
@@ -200,17 +201,6 @@ function acceptInput(workflow: Workflow, inputJson: string): string {
       reason: Reason.INPUT_INVALID,
       message: `workflow ${workflow.name} refuses the input: ${message}`,
     });
-  }
-}
-
-function titleOf(workflow: Workflow, input: unknown): string {
-  const { title } = workflow;
-  if (typeof title !== "function") return title ?? "";
-  try {
-    return title({ input }) ?? "";
-  } catch {
-    // A title is a nicety: a run is not refused for it, it is shown by its name.
-    return "";
   }
 }
 

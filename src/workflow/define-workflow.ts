@@ -10,11 +10,13 @@ import type { NodeDefinition } from "./nodes.ts";
 /** Marks what `defineWorkflow` made, also for another copy of this package. */
 export const WORKFLOW_BRAND: unique symbol = Symbol.for("pi-workflows.workflow");
 
+type Title = string | undefined | Promise<string | undefined>;
+
 /** What an author writes. */
 export interface WorkflowDefinition<Input = unknown, Outputs = UnknownOutputs> {
   readonly name: string;
   /** Names one run for people; the workflow's name if absent. */
-  readonly title?: string | Method<{ readonly input: Input }, string | undefined>;
+  readonly title?: string | Method<{ readonly input: Input }, Title>;
   /** Checks and shapes the input. What it throws refuses the start, with that message. */
   input?(value: unknown): Input;
   readonly startAt: string;
@@ -30,7 +32,7 @@ export interface WorkflowDefinition<Input = unknown, Outputs = UnknownOutputs> {
 export interface Workflow<Input = unknown, Outputs = UnknownOutputs> {
   readonly [WORKFLOW_BRAND]: 1;
   readonly name: string;
-  readonly title?: string | Method<{ readonly input: Input }, string | undefined>;
+  readonly title?: string | Method<{ readonly input: Input }, Title>;
   input?(value: unknown): Input;
   readonly nodes: Readonly<Record<string, NodeDefinition<Input, Outputs>>>;
   readonly graph: Graph;
