@@ -140,17 +140,25 @@ function declareAuthoringApi(outDir: string): void {
   if (compiler.status !== 0) throw new Error("the authoring API does not compile");
 }
 
-/** Makes `target` equal to `staging`, replacing whole files and only those that differ. */
+/**
+ * Makes `target` equal to `staging`, replacing whole files and only those that
+ * differ. What nobody refers to any more goes last, and what Pi begins with
+ * comes after all that it refers to.
+ */
 function moveInto(target: string, staging: string): void {
-  const wanted = filesIn(staging);
-  for (const file of filesIn(target)) {
-    if (!wanted.includes(file)) rmSync(join(target, file));
-  }
+  const wanted = filesIn(staging).toSorted((left, right) => rank(left) - rank(right));
   for (const file of wanted) {
     if (isSame(join(staging, file), join(target, file))) continue;
     mkdirSync(dirname(join(target, file)), { recursive: true });
     renameSync(join(staging, file), join(target, file));
   }
+  for (const file of filesIn(target)) {
+    if (!wanted.includes(file)) rmSync(join(target, file));
+  }
+}
+
+function rank(file: string): number {
+  return file === "extension/index.js" ? 1 : 0;
 }
 
 function filesIn(folder: string): readonly string[] {

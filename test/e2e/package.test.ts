@@ -23,6 +23,8 @@ describe("the packed package", () => {
         "dist/schema-sessions.sql",
         "dist/schema-rules.sql",
         "dist/workflow.js",
+        "dist/extension/index.js",
+        "skills/workflows/SKILL.md",
         "dist/types/workflow/index.d.ts",
         "LICENSE",
         "README.md",
