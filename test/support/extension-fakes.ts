@@ -200,7 +200,9 @@ export class FakePlace implements CommandPlace {
     if (this.#answers.length > 0) return this.#answers.shift();
     const { signal } = asked;
     if (signal === undefined) throw new Error(`a dialog without a signal: ${asked.title}`);
-    await new Promise((resolve) => void signal.addEventListener("abort", resolve, { once: true }));
+    await new Promise((resolve) => {
+      signal.addEventListener("abort", resolve, { once: true });
+    });
     return undefined;
   }
 }

@@ -147,18 +147,17 @@ async function turnClosed({ link, parsed, signal }: CommandCall): Promise<void> 
     return wanted === undefined || wanted.summary?.status !== RUN_STATUS.paused;
   };
   if (!isSettling()) return;
-  const until = new Promise<void>((resolve) => {
+  await new Promise<void>((resolve) => {
     const stop = link.onChange(() => {
-      if (isSettling()) return;
-      stop();
-      resolve();
+      if (!isSettling()) end();
     });
-    systemClock.after(TURN_WAIT_MS, () => {
+    const limit = systemClock.after(TURN_WAIT_MS, () => end());
+    const end = (): void => {
       stop();
+      limit.cancel();
       resolve();
-    });
+    };
   });
-  await until;
 }
 
 /** More than an aborted turn is held back, and than a host takes to hear of it. */

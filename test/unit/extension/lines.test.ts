@@ -106,7 +106,7 @@ describe("the line of a run", () => {
   });
 
   test("is empty when the host told nothing", () => {
-    expect(runLine({ ...sessionRun(), summary: undefined } as never, WIDE)).toBe("");
+    expect(runLine({ ...sessionRun(), summary: undefined }, WIDE)).toBe("");
   });
 });
 

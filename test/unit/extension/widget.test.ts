@@ -29,7 +29,7 @@ class Screen {
       ui: {
         setWidget: (_key: string, content: Content) => this.#set(content),
         setStatus: (_key: string, text: string | undefined) => void this.statuses.push(text),
-      } as Look["ui"],
+      },
     };
   }
 
