@@ -9,7 +9,7 @@ import { median } from "./statistics.ts";
 
 const SESSIONS = 20;
 /** As often as a Pi reports while nothing happens. */
-const REPORT_MS = 10_000;
+const REPORT_MS = 5_000;
 const WATCHED_MS = 40_000;
 /** Ticks per second of the process table, on every Linux there is. */
 const TICKS = 100;
