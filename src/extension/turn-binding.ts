@@ -33,6 +33,8 @@ export interface TurnBinderOptions {
 
 /** Idle for so long without a settle, a run never really began. */
 const NEVER_BEGAN_MS = 1_000;
+/** One that did begin is settled in the end, unless Pi itself is at fault. */
+const NEVER_SETTLED_MS = 30_000;
 
 interface Run {
   /** The message that started it; absent for a run of the user. */
@@ -208,7 +210,8 @@ export class TurnBinder {
       return;
     }
     run.idleSince ??= clock.monotonic();
-    if (clock.monotonic() - run.idleSince < NEVER_BEGAN_MS) return;
+    const limit = run.opened ? NEVER_SETTLED_MS : NEVER_BEGAN_MS;
+    if (clock.monotonic() - run.idleSince < limit) return;
     this.#run = undefined;
     if (run.messageId !== undefined && run.opened) this.#end(run.messageId, "lost");
   }
