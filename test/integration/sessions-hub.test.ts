@@ -27,6 +27,15 @@ function open(): { readonly rig: TestRig; readonly hub: SessionHub } {
   return { rig, hub };
 }
 
+/** Whatever was set off has been done, a few turns of the loop later. */
+async function turned(): Promise<void> {
+  for (let count = 0; count < 5; count += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
 describe("the hub", () => {
   test("hands over what is next once the session is held, and one thing at a time", async () => {
     const { rig, hub } = open();
@@ -53,18 +62,20 @@ describe("the hub", () => {
     const { rig, hub } = open();
     const { runId, proof } = await shown(rig, "hub");
     const holder = await hub.attach(FACTS);
+    await turned();
     let touched = 0;
     holder.touch = () => {
       touched += 1;
     };
     const { generation } = proof;
     await writeProgress(rig.host, { runId, generation, node: "hub", text: "half way" });
-    expect(touched).toBe(1);
+    await vi.waitUntil(() => touched === 1);
     expect(hub.picture(holder).runs[0]).toMatchObject({
       update: "half way",
       nodes: HUB_GRAPH.nodes.length,
     });
     await rig.running("hub");
+    await turned();
     expect(touched).toBe(1);
   });
 
@@ -79,9 +90,7 @@ describe("the hub", () => {
     await settleTurn(rig.host, { ...ending, outcome: "failed" });
     expect(hub.picture(holder).heldUntil).toBe(rig.at.clock.now() + 60_000);
     expect(hub.picture(holder).runs[0]?.waitsFor).toBe("the provider's rate limit");
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
+    await turned();
     expect(newest(rig, interactionId).status).toBe("pending");
     rig.at.clock.advance(60_000);
     await vi.waitUntil(() => newest(rig, interactionId).status === "offered");
@@ -131,12 +140,13 @@ describe("the hub", () => {
     const holder = await hub.attach(FACTS);
     await cancel(rig, first.runId);
     expect(hub.picture(holder).ended?.run.runId).toBe(first.runId);
+    await turned();
     let touched = 0;
     holder.touch = () => {
       touched += 1;
     };
     rig.at.clock.advance(60_000);
-    expect(touched).toBe(1);
+    await vi.waitUntil(() => touched === 1);
     expect(hub.picture(holder).ended).toBeUndefined();
     const second = await askingModel(rig);
     await cancel(rig, second.runId);
@@ -144,6 +154,22 @@ describe("the hub", () => {
     expect(hub.picture(holder).ended?.run.runId).toBe(second.runId);
     await askingModel(rig);
     expect(hub.picture(holder).ended).toBeUndefined();
+  });
+
+  test("shows a step and the run that waits for it in one picture", async () => {
+    const { rig, hub } = open();
+    const holder = await hub.attach(FACTS);
+    await turned();
+    const seen: boolean[] = [];
+    holder.touch = () => {
+      const { runs, present } = hub.picture(holder);
+      if (runs[0]?.waitsFor !== undefined && runs[0].waitsFor !== "") {
+        seen.push(present !== undefined);
+      }
+    };
+    await askingModel(rig);
+    await vi.waitUntil(() => seen.length > 0);
+    expect(seen[0]).toBe(true);
   });
 
   test("lets a standby hold the session when the holder falls silent", async () => {

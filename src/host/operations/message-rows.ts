@@ -31,13 +31,7 @@ export function markSeen(
   return { ...message, ...seen };
 }
 
-/** It was seen and is gone, or is shown elsewhere: another message takes its place. */
-export function supersede({ tx, at }: Moment, message: MessageRecord): void {
-  const status = messageLifecycle.next(message.status, "supersede");
-  tx.put.messageChange(message.messageId, { status, closedAt: at });
-}
-
-/** True while an answer to the message may still be wanted. */
+/** True when no answer to the message is wanted any more. */
 export function isGivenUp({ status }: MessageRecord): boolean {
   return status === "cancelled" || status === "superseded";
 }

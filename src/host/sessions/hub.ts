@@ -182,26 +182,33 @@ export class SessionHub {
     this.#armDue();
   }
 
-  /** Shows the session's attachments what is there now, and chooses what it is shown next. */
+  /** Chooses what the session is shown next, then shows its attachments what is there. */
   #poke(sessionId: string): void {
-    for (const attachment of this.#attachments.ofSession(sessionId)) attachment.touch();
-    if (this.#dirty.size === 0) setImmediate(() => this.#offer());
+    if (this.#dirty.size === 0) setImmediate(() => this.#flush());
     this.#dirty.add(sessionId);
   }
 
-  #offer(): void {
+  #flush(): void {
     const sessionIds = [...this.#dirty];
     this.#dirty.clear();
     if (this.#closed) return;
     for (const sessionId of sessionIds) {
-      if (this.#attachments.holderOf(sessionId) === undefined) continue;
-      if (!this.#mayShow(sessionId)) continue;
-      const offer = offerNext(this.#host, sessionId);
+      const offer = this.#offer(sessionId);
       this.#writes.add(offer);
-      offer
-        .catch((error: unknown) => this.#putOff(sessionId, error))
-        .finally(() => this.#writes.delete(offer));
+      void offer.finally(() => this.#writes.delete(offer));
     }
+  }
+
+  /** A message that is handed over is a change, which comes back here: one picture shows both. */
+  async #offer(sessionId: string): Promise<void> {
+    try {
+      const isHeld = this.#attachments.holderOf(sessionId) !== undefined;
+      const mayOffer = isHeld && this.#mayShow(sessionId);
+      if (mayOffer && (await offerNext(this.#host, sessionId))) return;
+    } catch (error) {
+      this.#putOff(sessionId, error);
+    }
+    for (const attachment of this.#attachments.ofSession(sessionId)) attachment.touch();
   }
 
   /** A store that cannot write now is asked again at the session's next report. */
