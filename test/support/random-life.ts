@@ -10,10 +10,14 @@ import { cancel, pause, resume } from "./scenes.ts";
 import { AGENT, choose, DECISION, deliver } from "./session-scenes.ts";
 import { openSession, REPLY, SESSION, submit } from "./session-scenes.ts";
 import { HUB_GRAPH, TestRig } from "./test-host.ts";
-import { COMPLETE, FAIL, FAILURE, OK } from "./test-worker.ts";
+import { COMPLETE, FAIL, FAILURE, next, OK } from "./test-worker.ts";
 import type { TestWorker } from "./test-worker.ts";
 
 const NODES = HUB_GRAPH.nodes.map((node) => node.path);
+const ASKING = ["ask", "think", "think", "choose"];
+/** As many at once as meet one another, and as many in all as are still looked at quickly. */
+const UNFINISHED_MAX = 6;
+const RUNS_MAX = 24;
 /** What would end or stop everything happens less often than what goes on. */
 const CHANCES: Readonly<Record<string, number>> = {
   admit: 0.5,
@@ -21,10 +25,11 @@ const CHANCES: Readonly<Record<string, number>> = {
   cancel: 0.05,
   exit: 0.3,
   judge: 0.3,
-  lapse: 0.1,
-  lose: 0.3,
-  pause: 0.3,
+  lapse: 0.05,
+  lose: 0.2,
+  pause: 0.2,
   prune: 0.1,
+  refuse: 0.4,
 };
 const RESOLUTIONS = ["applied", "not_applied", "retry"] as const;
 
@@ -69,8 +74,9 @@ export class RandomLife {
 
   readonly #steps: Readonly<Record<string, () => Promise<unknown>>> = {
     admit: async () => {
-      if (this.#runIds.length >= 6) return;
-      const graph = { ...HUB_GRAPH, startAt: this.#pick(NODES) };
+      if (this.#runIds.length >= RUNS_MAX || this.#unfinished() >= UNFINISHED_MAX) return;
+      const startAt = this.#pick(this.#next() < 0.5 ? ASKING : NODES);
+      const graph = { ...HUB_GRAPH, startAt };
       await openSession(this.rig);
       const origin = this.#next() < 0.5 ? { originSession: SESSION } : {};
       this.#runIds.push(await this.rig.admit({ graph, ...origin }));
@@ -86,9 +92,23 @@ export class RandomLife {
       await worker.act();
       await worker.advance(this.#result(), this.#follow());
     },
-    ask: () => this.#worker().ask(this.#question()),
+    ask: () => {
+      const worker = this.#worker();
+      return worker.ask(this.#question(worker.run.node));
+    },
+    // What takes two steps at the right moment would hardly ever come to be by chance.
+    consult: async () => {
+      const worker = await this.rig.relaunch(this.#queued());
+      this.#workers.push(worker);
+      await worker.ask(this.#question(worker.run.node));
+    },
+    validate: async () => {
+      const [run] = this.rig.reader.runs.queuedValidations(1);
+      if (run !== undefined) this.#workers.push(await this.rig.relaunch(run.runId));
+    },
     submit: async () => submit(this.rig, this.#open("agent"), this.#next()),
-    refuse: () => this.#worker().refuse(),
+    refuse: () => this.#validator().refuse(),
+    accept: () => this.#validator().advance(OK, next("end")),
     decide: () => choose(this.rig, this.#open("human_decision"), this.#pick(["yes", "no"])),
     see: async () => {
       const asked = this.rig.reader.messages.openOfSession(SESSION, 10);
@@ -111,9 +131,27 @@ export class RandomLife {
     prune: () => this.#prune(),
   };
 
-  #question(): Partial<InteractionRequest> {
-    const kind = this.#pick([{}, AGENT, AGENT, DECISION, REPLY]);
-    return { ...kind, ...(this.#next() < 0.5 ? { timeoutMs: 5_000 } : {}) };
+  #unfinished(): number {
+    const { runs } = this.rig.reader;
+    return this.#runIds.filter((runId) => runs.get(runId)?.finishedAt === undefined).length;
+  }
+
+  /** One that fits the node more often than not. */
+  #question(node: string): Partial<InteractionRequest> {
+    const fits = node === "choose" ? DECISION : node === "ask" ? {} : AGENT;
+    const request = this.#next() < 0.8 ? fits : this.#pick([{}, REPLY, DECISION]);
+    return { ...request, ...(this.#next() < 0.5 ? { timeoutMs: 5_000 } : {}) };
+  }
+
+  #validator(): TestWorker {
+    const { reader } = this.rig;
+    const owners = new Set(reader.claims.allOpen().map((claim) => claim.workerId));
+    return this.#pick(
+      this.#workers.filter(
+        ({ proof, runId }) =>
+          owners.has(proof.workerId) && reader.submissions.validating(runId) !== undefined,
+      ),
+    );
   }
 
   #open(kind: InteractionKind): string {
@@ -171,8 +209,9 @@ export class RandomLife {
   }
 
   #queued(): string {
-    const due = this.rig.reader.runs.queued(this.rig.at.clock.now(), 10);
-    return this.#pick(due).runId;
+    const { runs } = this.rig.reader;
+    const due = runs.queued(this.rig.at.clock.now(), 10);
+    return this.#pick([...runs.queuedValidations(10), ...due]).runId;
   }
 
   /** Mostly one that owns its run, but the others keep trying. */
