@@ -8,8 +8,8 @@ import { PI_RANGE, piFitness } from "./pi-version.ts";
 export interface PiSearch {
   /** The setting: a path, or a name that is looked for on the path; empty looks by itself. */
   readonly piCommand: string;
-  /** Folders of programs, as in the variable PATH. */
-  readonly path: string;
+  /** Folders of programs, as in the variable PATH, which is the default. */
+  readonly path?: string;
   /** Where a copy of Pi may lie beside this package. */
   readonly root?: string;
 }
@@ -36,7 +36,7 @@ const PI = join("node_modules", PACKAGE);
  * What the setting names, else `pi` on the path, else the copy beside this package.
  * A script of Pi is run by this very Node.js: the one its first line would find may be too old.
  */
-export function findPi({ piCommand, path, root = packageRoot() }: PiSearch): PiProgram {
+export function findPi({ piCommand, path = ownPath(), root = packageRoot() }: PiSearch): PiProgram {
   const found =
     piCommand === "" ? (onPath("pi", path) ?? besides(root)) : named(expandHome(piCommand), path);
   if (found === undefined) return { problem: missing(piCommand), kind: "missing" };
@@ -110,6 +110,10 @@ function readManifest(folder: string): Manifest | undefined {
   } catch {
     return undefined;
   }
+}
+
+function ownPath(): string {
+  return process.env["PATH"] ?? "";
 }
 
 function isScript(path: string): boolean {

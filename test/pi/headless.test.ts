@@ -1,45 +1,276 @@
 /** Runs without a session: the host starts the real Pi for their steps, and ends it. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
-import { newBridge, submits } from "../support/pi/bridge-rig.ts";
+import { RunMode, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
+import { EXTENSION, submits } from "../support/pi/bridge-rig.ts";
 import type { Bridge } from "../support/pi/bridge-rig.ts";
-import { processesOf } from "../support/pi/pi-process-check.ts";
-import type { Process } from "../support/pi/pi-process-check.ts";
+import {
+  headlessLog,
+  newHeadless,
+  noPi,
+  pis,
+  running,
+  startRun,
+  TWO_STEPS,
+} from "../support/pi/headless-rig.ts";
+import { PI_CLI } from "../support/pi/pi-profile.ts";
 import { until } from "../support/pi/until.ts";
 
-const TWO_STEPS = `
-import { agent, assistantMessage, defineWorkflow } from "pi-workflows";
-export default defineWorkflow({
-  name: "two",
-  startAt: "draft",
-  nodes: {
-    draft: agent({ prompt: "Write a draft.", expectedOutput: "a text" }),
-    sign: agent({ prompt: ({ outputs }) => "Sign: " + outputs.draft, expectedOutput: assistantMessage() }),
-  },
-  edges: [{ from: "draft", to: "sign" }],
-});
-`;
+const PACKAGE = join(import.meta.dirname, "../..");
+const RIG = join(import.meta.dirname, "../fixtures/pi-extensions/rig.ts");
 
-async function start(bridge: Bridge, path: string, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await bridge.cli("start", path, "--detach", "--json", ...args);
-  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout).receipt.runId;
+/** Does both steps of `TWO_STEPS`. */
+function worksWell(bridge: Bridge): void {
+  const draft = submits("a draft");
+  bridge.onStep((step) => (step.text.includes("Sign: a draft") ? "signed" : draft(step)));
 }
 
-/** Pis of the profile; the host's, where the test started none. */
-function pis(bridge: Bridge): readonly Process[] {
-  return processesOf(bridge.profile.folder).filter(({ command }) => command.includes("--mode rpc"));
+/** Sessions that the host's Pis keep of a run, as text. */
+function sessionFiles(bridge: Bridge, runId: string): readonly string[] {
+  const folder = join(bridge.paths.piSessionsDir, runId);
+  return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
-test("a run that nobody looks on has its two steps done by one Pi", async () => {
-  const bridge = await newBridge();
-  bridge.onStep((step) =>
-    step.text.includes("Sign: a draft") ? "signed" : submits("a draft")(step),
+/** In the user's environment, which is not the one of this process. */
+async function startHost(bridge: Bridge): Promise<void> {
+  expect((await bridge.cli("host", "start")).code).toBe(0);
+}
+
+/** A start of everything and a model's answer, on a busy machine. */
+async function held(bridge: Bridge, name: string): Promise<void> {
+  await until(() => bridge.model.requests.some(({ heldAt }) => heldAt === name), {
+    what: () => `an answer held at ${name}`,
+    timeoutMs: 60_000,
+  });
+}
+
+function starts(bridge: Bridge): number {
+  return headlessLog(bridge).filter(({ event }) => event === "headless.started").length;
+}
+
+test("both steps of a run are done by one Pi, which then ends", async () => {
+  const bridge = await newHeadless();
+  worksWell(bridge);
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  const view = await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  expect(view.summary?.mode).toBe(RunMode.HEADLESS);
+  const { stdout } = await bridge.cli("show", runId, "--json");
+  expect(stdout).toContain("signed");
+  await noPi(bridge);
+  expect(starts(bridge)).toBe(1);
+  const [session = ""] = sessionFiles(bridge, runId);
+  expect(session).toContain("Write a draft.");
+  expect(session).toContain("Sign: a draft");
+  // Its steps are all that was ever said to it.
+  expect(bridge.model.requests.every(({ lastUserText }) => lastUserText.includes('"two"'))).toBe(
+    true,
   );
-  const runId = await start(bridge, bridge.workflow("two", TWO_STEPS));
-  const view = await bridge.reaches(runId, RunStatus.COMPLETED);
-  expect(view.summary?.mode).toBe(1);
-  console.log(JSON.stringify(bridge.model.requests.map((r) => r.lastUserText.slice(0, 300)), null, 1));
-  console.log((await bridge.cli("host", "logs")).stdout.slice(-3000));
-  await until(() => pis(bridge).length === 0, { what: () => "no Pi", timeoutMs: 90000 });
+});
+
+test("a cancel ends the run's Pi with everything that it runs", async () => {
+  const bridge = await newHeadless();
+  const command = "sleep 4711 & (sleep 4712 & exec setsid sleep 4713) & wait";
+  bridge.onStep(() => ({ tool: "bash", args: { command } }));
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await until(() => running(bridge, "sleep 471").length >= 3, {
+    what: () => "three sleeps",
+    timeoutMs: 60_000,
+  });
+  expect((await bridge.cli("cancel", runId)).code).toBe(0);
+  await noPi(bridge);
+  await until(() => running(bridge, "sleep 471").length === 0, {
+    what: () => "the end of the sleeps",
+  });
+  expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.CANCELLED);
+});
+
+test("the death of the host leaves no Pi, and the next host goes on in the same session", async () => {
+  const bridge = await newHeadless();
+  const draft = submits("a draft");
+  bridge.onStep((step) => {
+    if (step.text.includes("Sign: a draft")) return { text: "signed", hold: "signing" };
+    return draft(step);
+  });
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await held(bridge, "signing");
+  const [pi] = pis(bridge);
+  await bridge.killHost();
+  await until(() => !pis(bridge).some(({ pid }) => pid === pi?.pid), { what: () => "its end" });
+
+  worksWell(bridge);
+  await startHost(bridge);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  const sessions = sessionFiles(bridge, runId);
+  expect(sessions).toHaveLength(1);
+  expect(sessions[0]).toContain("Write a draft.");
+  const { stdout } = await bridge.cli("events", runId, "--json");
+  // The host's death is no fault of the run.
+  expect(stdout).toMatch(/"reason":\s*"resumed"/);
+  expect(stdout).not.toMatch(/"lostTurns":\s*"?[1-9]/);
+});
+
+test("a host that is killed in the middle of a command leaves nothing of it", async () => {
+  const bridge = await newHeadless();
+  bridge.onStep(() => ({
+    tool: "bash",
+    args: { command: "sleep 4721 & setsid sleep 4722; wait" },
+  }));
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await until(() => running(bridge, "sleep 472").length >= 2, {
+    what: () => "two sleeps",
+    timeoutMs: 60_000,
+  });
+  await bridge.killHost();
+  await noPi(bridge);
+  worksWell(bridge);
+  await startHost(bridge);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  // What Pi itself did not end is ended by the next host before it goes on.
+  expect(running(bridge, "sleep 472")).toEqual([]);
+});
+
+test("a Pi inside a step is nobody to the run", async () => {
+  const bridge = await newHeadless();
+  const node = process.execPath;
+  const nested = (args: string): string =>
+    `(echo '{"type":"get_state"}'; sleep 4) | '${node}' '${PI_CLI}' --mode rpc --no-approve ${args}`;
+  const done = submits("a draft");
+  bridge.onStep((step) => {
+    if (step.text.includes("Sign: a draft")) return "signed";
+    if (step.answersSince > 0) return done({ ...step, last: lastOf(step.last.text) });
+    const id = step.text.match(/\bint_\w+/)?.[0] ?? "";
+    const session = `$(basename "$(dirname "$PWD")")`;
+    const command = [
+      'echo "secret=[$PI_WORKFLOWS_SESSION_SECRET]"',
+      nested(`-e '${EXTENSION}' --session-id inner`),
+      nested(`-e '${EXTENSION}' --session-id "wf-$RUN" --session-dir "$SESSIONS"`),
+      `echo "${id} ${session}"`,
+    ].join("\n");
+    const sessions = `SESSIONS='${bridge.profile.folder}/inner'`;
+    return { tool: "bash", args: { command: `RUN='${runIdOf(bridge)}' ${sessions}\n${command}` } };
+  });
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  const result = bridge.model.requests.find(({ last }) => last.text.includes("secret=["));
+  expect(result?.last.text).toContain("secret=[]");
+  expect(result?.last.text).toContain('"sessionId":"inner"');
+  // Nobody but the run's own Pi was shown a step.
+  expect(readdirSync(join(bridge.profile.folder, "inner"))).toEqual([]);
+  expect(starts(bridge)).toBe(1);
+});
+
+/** The tool's result of the nested command is no result of a submission. */
+function lastOf(text: string): { role: string; text: string; calls: readonly string[] } {
+  return { role: text.includes("secret=[") ? "bash" : "tool", text, calls: [] };
+}
+
+function runIdOf(bridge: Bridge): string {
+  return headlessLog(bridge).at(-1)?.runId ?? "";
+}
+
+test("without Pi the step fails with what to do about it", async () => {
+  const bridge = await newHeadless({ hostSettings: { piCommand: "/nowhere/pi" } });
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  const { stdout } = await until(
+    async () => {
+      const shown = await bridge.cli("show", runId, "--json");
+      return shown.stdout.includes("pi_unavailable") ? shown : undefined;
+    },
+    { what: () => "the failure", timeoutMs: 30_000 },
+  );
+  expect(stdout).toContain("the setting piCommand names /nowhere/pi, which is no program");
+  expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.FAILED);
+});
+
+test("without a model the step fails at once and says how to get one", async () => {
+  const bridge = await newHeadless();
+  writeFileSync(join(bridge.profile.agentDir, "models.json"), "{}");
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await bridge.reaches(runId, RunStatus.FAILED);
+  const { stdout } = await bridge.cli("show", runId, "--json");
+  expect(stdout).toContain("pi_unavailable");
+  expect(stdout).toContain("/login");
+  expect(starts(bridge)).toBe(1);
+  await noPi(bridge);
+});
+
+test("a step may have another model than the one before, and its own arguments", async () => {
+  const bridge = await newHeadless();
+  const models = ["scripted", "other"].map((id) => ({
+    id,
+    input: ["text"],
+    contextWindow: 200_000,
+    maxTokens: 8_192,
+  }));
+  const mock = { baseUrl: bridge.model.baseUrl, api: "openai-completions", apiKey: "x", models };
+  const file = join(bridge.profile.agentDir, "models.json");
+  writeFileSync(file, JSON.stringify({ providers: { mock } }));
+  const path = bridge.workflow(
+    "two",
+    TWO_STEPS.replace('expectedOutput: "a text"', '$&, model: "mock/other"'),
+  );
+  worksWell(bridge);
+  const runId = await startRun(bridge, path);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  const used = (text: string): unknown =>
+    bridge.model.requests.find(({ lastUserText }) => lastUserText.includes(text))?.body["model"];
+  expect(used("Write a draft.")).toBe("other");
+  expect(used("Sign: a draft")).toBe("scripted");
+  expect(starts(bridge)).toBe(2);
+});
+
+test("a package that Pi loads by itself is not loaded twice", async () => {
+  const bridge = await newHeadless({ settings: { packages: [PACKAGE] } });
+  worksWell(bridge);
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  await noPi(bridge);
+  expect(starts(bridge)).toBe(1);
+});
+
+test("a question to a user is answered with cancel, for there is none", async () => {
+  const bridge = await newHeadless();
+  const done = submits("a draft");
+  bridge.onStep((step) => {
+    if (step.text.includes("Sign: a draft")) return "signed";
+    if (step.answersSince === 0) return { tool: "rig_ask", args: { question: "Where?" } };
+    return done({ ...step, last: { ...step.last, role: isAsked(step.last.text) ? "x" : "tool" } });
+  });
+  const path = bridge.workflow("two", TWO_STEPS);
+  const runId = await startRun(bridge, path, "--pi-arg=-e", `--pi-arg=${RIG}`);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  expect(bridge.model.requests.some(({ last }) => isAsked(last.text))).toBe(true);
+});
+
+function isAsked(text: string): boolean {
+  return text === "chosen: undefined";
+}
+
+test("a project that nobody trusts stays so", async () => {
+  const bridge = await newHeadless();
+  const own = join(bridge.profile.project, ".pi", "extensions");
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, "loud.ts"), 'throw new Error("loaded without trust");\n');
+  worksWell(bridge);
+  const path = bridge.workflow("two", TWO_STEPS);
+  const runId = await startRun(bridge, path);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  const asking = await startRun(bridge, path, "--pi-arg=--approve");
+  await bridge.reaches(asking, RunStatus.FAILED);
+  expect((await bridge.cli("show", asking, "--json")).stdout).toContain("--approve");
+});
+
+test("a pause ends the Pi, and a resume goes on with the step", async () => {
+  const bridge = await newHeadless();
+  bridge.onStep(() => ({ text: "thinking", hold: "thinking" }));
+  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
+  await held(bridge, "thinking");
+  expect((await bridge.cli("pause", runId)).code).toBe(0);
+  await noPi(bridge);
+  expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.PAUSED);
+  worksWell(bridge);
+  expect((await bridge.cli("resume", runId)).code).toBe(0);
+  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
+  expect(starts(bridge)).toBe(2);
 });

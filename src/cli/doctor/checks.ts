@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { failureLine } from "../../client/host-error.ts";
 import { packageRoot } from "../../platform/package-info.ts";
+import { findPi } from "../../platform/pi-program.ts";
 import { readSettings } from "../../platform/settings.ts";
 import {
   checkPrivateFolder,
@@ -45,7 +46,26 @@ export function localChecks(findPaths: () => StatePaths): readonly Check[] {
       readSettings(paths.folder);
       return "can be read";
     }),
+    check("Pi", () => describePi(paths)),
   ];
+}
+
+/** Only headless runs need one, so that there is none is no fault; one that does not work is. */
+function describePi({ folder }: StatePaths): string {
+  const piCommand = piCommandOf(folder);
+  const found = findPi({ piCommand });
+  if (found.problem === undefined) return `${found.version ?? "unknown version"} (${found.path})`;
+  if (found.kind === "unfit" || piCommand !== "") throw new Error(found.problem);
+  return `none, which headless runs need for their model steps. ${found.problem}`;
+}
+
+/** Settings that cannot be read have a check of their own. */
+function piCommandOf(folder: string): string {
+  try {
+    return readSettings(folder).piCommand;
+  } catch {
+    return "";
+  }
 }
 
 function nodeVersion(): Check {

@@ -58,8 +58,7 @@ export class PiStarter {
       const message = `the run's project folder ${cwd} is not there; put it back and resume or restart the run`;
       return { fault: { message, final: false } };
     }
-    const base = launchEnvironment("");
-    const program = findPi({ piCommand: settings.piCommand, path: base["PATH"] ?? "" });
+    const program = findPi({ piCommand: settings.piCommand });
     if (program.problem !== undefined) return { fault: { message: program.problem, final: false } };
     const places = { agentDir: this.#agentDir, projectDir: cwd };
     const withExtension = seat.giveExtension ?? configuredCopy(places) === undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { JsonLines, LINE_BYTES_MAX } from "../../../../src/host/supervisor/json-lines.ts";
 import { answerTo, readPiRecord } from "../../../../src/host/supervisor/pi-records.ts";
 
-const read = (record: object) => readPiRecord(Buffer.from(JSON.stringify(record)));
+const read = (record: unknown) => readPiRecord(Buffer.from(JSON.stringify(record)));
 const UI = "extension_ui_request";
 
 describe("records of Pi", () => {
