@@ -4,7 +4,7 @@ import { pruneRuns } from "../../src/host/operations/retention.ts";
 import { admitRun, cancelRun } from "../../src/host/operations/runs.ts";
 import { acting } from "../support/acting.ts";
 import { reasonOf } from "../support/refusal.ts";
-import { cancel, SCENES } from "../support/scenes.ts";
+import { arrange, cancel, SCENES } from "../support/scenes.ts";
 import { admission, TestRig } from "../support/test-host.ts";
 import { COMPLETE, next, OK } from "../support/test-worker.ts";
 
@@ -39,12 +39,12 @@ describe("prune", () => {
     expect(rig.run(young).status).toBe("completed");
   });
 
-  test("never touches a run that has not ended, however old", async () => {
+  test.each(Object.keys(SCENES))("never touches a run that is %s, however old", async (scene) => {
     const rig = new TestRig();
-    for (const scene of Object.values(SCENES)) await scene(rig);
+    const runId = await arrange(rig, scene);
     rig.at.clock.advance(1_000 * DAY_MS);
     expect((await prune(rig, 0)).extra).toMatchObject({ runs: 0, protectedRuns: 0 });
-    expect(rig.reader.runs.page({ limit: 100 })).toHaveLength(Object.keys(SCENES).length);
+    expect(rig.reader.runs.page({ limit: 10 }).map((run) => run.runId)).toEqual([runId]);
   });
 
   test("keeps a run whose effect a person must settle, and goes on behind it", async () => {
