@@ -81,6 +81,22 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "type:src/host/context.ts",
     "type:src/host/store",
   ],
+  // A run's own Pi: what it needs is in the rows, what it is in the supervisor.
+  "src/host/headless": [
+    "src/platform",
+    "src/host/errors.ts",
+    "src/host/limits.ts",
+    "src/host/operations",
+    "src/host/supervisor",
+    "node:fs",
+    "node:os",
+    "node:path",
+    "type:src/host/records.ts",
+    "type:src/host/records-sessions.ts",
+    "type:src/host/context.ts",
+    "type:src/host/sessions",
+    "type:src/host/store",
+  ],
   "src/host/handlers": [
     "src/gen",
     "src/platform/ids.ts",
