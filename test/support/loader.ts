@@ -16,6 +16,7 @@ import type { ErrorDescription } from "../../src/workflow/describe-error.ts";
 import type { Graph } from "../../src/workflow/graph.ts";
 import type { LoadRequest } from "../fixtures/children/loads-definitions.ts";
 import { onFileFinished } from "./file-end.ts";
+import type { Played } from "./play.ts";
 
 export interface LoadReply {
   readonly problems: readonly LoadProblem[];
@@ -27,6 +28,7 @@ export interface LoadReply {
     readonly changed?: readonly SourceDifference[];
   }[];
   readonly sources: readonly (RecordedSource & { readonly text?: string; readonly size: number })[];
+  readonly played?: Played;
   readonly changed?: readonly SourceDifference[];
   readonly differences?: readonly SourceDifference[];
   readonly crashed?: ErrorDescription;

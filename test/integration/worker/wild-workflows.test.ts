@@ -1,16 +1,44 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Graph, GraphEdge } from "../../../src/workflow/graph.ts";
+import { SCENES } from "../../fixtures/workflows/wild-scripts.ts";
 import { load } from "../../support/loader.ts";
 import type { LoadReply } from "../../support/loader.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FOLDER = realpathSync(join(ROOT, "test/fixtures/workflows/wild"));
+const PATH = process.env["PATH"];
 const FILES = readdirSync(FOLDER).filter((name) => name.includes(".workflow."));
+
+/** Commands that the files run, found in place of the real ones. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  "bin/git": "echo 'abc first'; echo 'def second'",
+  "bin/make": "exit 0",
+  "bin/journalctl": "echo 'disk full'",
+  // Red twice, then green.
+  "bin/npm": 'echo "run" >> runs; echo "1 failed"; test "$(wc -l < runs)" -gt 2',
+  "deploy.sh": 'test -n "$DEPLOY_KEY" && echo deployed',
+};
+
+const project = { folder: "" };
+
+beforeAll(() => {
+  project.folder = realpathSync(mkdtempSync(join(tmpdir(), "wild-")));
+  mkdirSync(join(project.folder, "bin"));
+  for (const [name, text] of Object.entries(COMMANDS))
+    writeFileSync(join(project.folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  // The loading process, and with it what its nodes run, is started with this.
+  process.env["PATH"] = [join(project.folder, "bin"), PATH].join(delimiter);
+});
+
+afterAll(() => {
+  process.env["PATH"] = PATH;
+  rmSync(project.folder, { recursive: true });
+});
 
 /** A process evaluates a file once. */
 const replies = new Map<string, Promise<LoadReply>>();
@@ -20,7 +48,10 @@ async function loaded(name: string): Promise<LoadReply> {
   if (known !== undefined) return await known;
   const cacheDir = mkdtempSync(join(tmpdir(), "cache-"));
   onTestFinished(() => rmSync(cacheDir, { recursive: true }));
-  const reply = load({ entryPath: join(FOLDER, name), projectDir: FOLDER, cacheDir });
+  const scene = SCENES[name];
+  const play = scene === undefined ? {} : { play: { ...scene, projectDir: project.folder } };
+  const request = { entryPath: join(FOLDER, name), projectDir: FOLDER, cacheDir, ...play };
+  const reply = load(request);
   replies.set(name, reply);
   return await reply;
 }
@@ -176,6 +207,16 @@ describe("workflow files as they are found in the wild", () => {
     const { problems, graph } = await loaded(name);
     expect(problems).toEqual([]);
     expect(graph === undefined ? [] : drawn(graph)).toEqual(GRAPHS[name]);
+  });
+
+  test.each(FILES)("%s runs to its end", async (name) => {
+    const { crashed, played } = await loaded(name);
+    expect(crashed).toBeUndefined();
+    expect(played).toEqual({
+      log: SCENES[name]?.log,
+      outcome: "ok",
+      result: SCENES[name]?.result,
+    });
   });
 
   test("are warned of what nothing reads, with what was probably meant, and of an assumed effect", async () => {
