@@ -46,11 +46,14 @@ test("a nested Pi in print mode attaches to nothing and changes nothing", async 
   const runId = await bridge.start(pi, bridge.workflow("one", ONE_STEP));
   await bridge.model.held("turn");
   const { profile } = bridge;
-  const { stdout } = await promisify(execFile)(
+  const nested = promisify(execFile)(
     process.execPath,
     [PI_CLI, "-p", "--no-approve", "--no-context-files", "-e", EXTENSION, "hello from below"],
     { env: profile.env, cwd: profile.project },
   );
+  // What is piped into a Pi that prints is part of its prompt, so it waits for the end of it.
+  nested.child.stdin?.end();
+  const { stdout } = await nested;
   expect(stdout).toContain("echo: hello from below");
   expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.WAITING);
   bridge.onStep(({ interactionId, last }) =>
