@@ -135,7 +135,8 @@ export class AttachLoop {
         listenOn();
         this.#failures = 0;
         this.#takeOver = false;
-        if (picture.heartbeat) continue;
+        // A bare sign of life. One that shows the picture too is as good as any.
+        if (picture.heartbeat && picture.attachmentId === "") continue;
         onState({ kind: "attached", holder: picture.holder });
         onPicture(picture, { client, signal: attempt.signal });
       }

@@ -14,7 +14,7 @@ interface Imports {
 }
 
 beforeAll(async () => {
-  await init;
+  await init();
 });
 
 function importsOf(file: string): Imports {

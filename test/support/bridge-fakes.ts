@@ -224,7 +224,7 @@ const NOTHING: Picture = {
   openTurn: undefined,
 };
 
-export function message(messageId: string, fields: Partial<Present> = {}): Present {
+export function presentOf(messageId: string, fields: Partial<Present> = {}): Present {
   return {
     messageId,
     text: `text of ${messageId}`,

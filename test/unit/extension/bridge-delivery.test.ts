@@ -1,9 +1,9 @@
 /** When messages go into the session, against a Pi and a host that the test plays. */
 import { describe, expect, test } from "vitest";
-import { BridgeRig, message } from "../../support/bridge-fakes.ts";
+import { BridgeRig, presentOf } from "../../support/bridge-fakes.ts";
 import { detailsOf } from "../../support/branch-entries.ts";
 
-const STEP = message("msg_1");
+const STEP = presentOf("msg_1");
 
 async function attached(fields: Parameters<BridgeRig["attach"]>[0] = {}): Promise<BridgeRig> {
   const rig = new BridgeRig();
@@ -79,7 +79,7 @@ describe("a message of the picture", () => {
   test("is one of several at a time: the next goes after the first was seen", async () => {
     const rig = await attached();
     await rig.passes(1_000);
-    await rig.show({ present: message("msg_2") });
+    await rig.show({ present: presentOf("msg_2") });
     expect(idsSent(rig)).toEqual(["msg_1"]);
     await rig.run(STEP.details);
     await rig.settle();
@@ -105,7 +105,7 @@ describe("a message of the picture", () => {
   });
 
   test("without a turn is written at once, also while nothing may wake the model", async () => {
-    const card = message("msg_1", { startsTurn: false });
+    const card = presentOf("msg_1", { startsTurn: false });
     const rig = await attached({ present: card });
     expect(idsSent(rig)).toEqual(["msg_1"]);
     expect(rig.host.branches.at(-1)?.messages).toEqual([{ messageId: "msg_1", entryId: "e1" }]);
@@ -149,7 +149,7 @@ describe("the branch is told", () => {
     await rig.passes(1_000);
     rig.pi.entries = [];
     rig.bridge.treeChanged();
-    await rig.show({ present: message("msg_2") });
+    await rig.show({ present: presentOf("msg_2") });
     expect(rig.host.branches.at(-1)?.messages).toEqual([{ messageId: "msg_1", entryId: "" }]);
     expect(rig.pi.sent).toEqual([]);
     rig.bridge.allowWake();
@@ -209,7 +209,7 @@ describe("the link", () => {
     rig.bridge.onChange(() => {
       throw new Error("broken");
     });
-    await rig.attach({ present: message("msg_1", { startsTurn: false }) });
+    await rig.attach({ present: presentOf("msg_1", { startsTurn: false }) });
     expect(idsSent(rig)).toEqual(["msg_1"]);
     expect(rig.guard.faults[0]).toMatchObject({ where: "listener" });
   });

@@ -1,9 +1,9 @@
 /** What the host is told of turns, against a Pi and a host that the test plays. */
 import { describe, expect, test } from "vitest";
-import { BridgeRig, message } from "../../support/bridge-fakes.ts";
+import { BridgeRig, presentOf } from "../../support/bridge-fakes.ts";
 import { assistant, detailsOf, user } from "../../support/branch-entries.ts";
 
-const STEP = message("msg_1");
+const STEP = presentOf("msg_1");
 
 async function inTurn(step = STEP): Promise<BridgeRig> {
   const rig = new BridgeRig();
@@ -47,7 +47,7 @@ describe("a turn that a message started", () => {
   });
 
   test("holds the model to its tools, and only while it runs", async () => {
-    const rig = await inTurn(message("msg_1", { allowedTools: ["read"] }));
+    const rig = await inTurn(presentOf("msg_1", { allowedTools: ["read"] }));
     expect(rig.bridge.allowedTools).toEqual(["read"]);
     await rig.settle();
     expect(rig.bridge.allowedTools).toBeUndefined();
@@ -247,7 +247,7 @@ test("nothing happens any more once the session is closed", async () => {
   rig.host.order.length = 0;
   rig.bridge.looked();
   rig.bridge.runSettled(true);
-  await rig.show({ present: message("msg_2") });
+  await rig.show({ present: presentOf("msg_2") });
   await rig.passes(60_000);
   expect(rig.host.order).toEqual([]);
   expect(rig.pi.sent).toHaveLength(1);

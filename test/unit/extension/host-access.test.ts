@@ -23,6 +23,7 @@ async function rig(services: FakeServices = {}): Promise<Rig> {
   const access = new HostAccess({
     paths,
     hostEntry: "/nowhere/host.cjs",
+    mayStartHost: true,
     attached: () => ({ attachmentId: "tch_1", capability: "secret" }),
     onReached: async () => {
       reached += 1;
