@@ -145,12 +145,12 @@ class PlayLink implements RunLink {
   }
 
   advance(_place: unknown, end: AttemptEnd | undefined, follow: Follow | undefined): Promise<Ack> {
-    if (follow === undefined) throw new Error(`${this.at.node} ended ${end?.kind ?? "outside"}`);
-    if (end?.kind === "ok" && end.notification !== undefined)
-      this.#log.push(`told: ${end.notification.text}`);
+    const how = end?.kind ?? "closed";
+    if (follow === undefined) throw new Error(`${this.at.node} is ${how}, and nothing follows`);
+    if (end?.kind === "ok") this.#tell(end.notification?.text);
     if (follow.kind === "end") return this.#park({ kind: "ended", follow });
     const { node, retry } = follow;
-    this.#log.push(`${this.at.node} ${end?.kind ?? "closed"} -> ${node}${retry ? " again" : ""}`);
+    this.#log.push(`${this.at.node} ${how} -> ${node}${retry ? " again" : ""}`);
     // A failure that was closed outside is counted already.
     this.at = retry ? this.#again(end === undefined ? 0 : 1) : this.#enter(node);
     return Promise.resolve({ ...this.at, parked: false });
@@ -185,6 +185,10 @@ class PlayLink implements RunLink {
 
   progress(node: string, text: string): void {
     this.#log.push(`${node} says ${text}`);
+  }
+
+  #tell(text: string | undefined): void {
+    if (text !== undefined) this.#log.push(`told: ${text}`);
   }
 
   #again(failed: number): Position {
