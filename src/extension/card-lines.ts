@@ -58,20 +58,37 @@ function kindWords({ kind, interactionKind, runStatus }: MessageDetails): string
 }
 
 function bodyLines(
-  { kind, summary }: MessageDetails,
+  details: MessageDetails,
   text: string,
   expanded: boolean,
 ): readonly StyledLine[] {
   const whole = safeLines(text).replace(/\s+$/, "").split("\n");
   if (expanded) return whole.map((line) => ({ role: "text", text: line }));
-  // A note is its text; everything else has one line that says what it is about.
-  if (kind === "notification") return shortened(whole);
-  return summary === "" ? shortened(whole) : [{ role: "text", text: shortLine(safe(summary)) }];
+  switch (details.kind) {
+    case "notification":
+      // The head says from which run it comes.
+      return shortened(whole[0]?.startsWith('Workflow "') === true ? whole.slice(1) : whole);
+    case "result":
+      return gist(text).map((line) => ({ role: "text", text: shortLine(safe(line)) }));
+    default:
+      return details.summary === ""
+        ? shortened(whole)
+        : [{ role: "text", text: shortLine(safe(details.summary)) }];
+  }
+}
+
+/** What came out of a run, in one line: the text tells it below words that a model needs. */
+function gist(text: string): readonly string[] {
+  const why = /^(?:Error|Note): .*$/m.exec(text)?.[0];
+  if (why !== undefined) return [why];
+  const block = /result:\n\n(`{3,})\w*\n([\s\S]*?)\n\1/i.exec(text)?.[2];
+  return block === undefined ? [] : [block.replaceAll(/\s+/g, " ")];
 }
 
 function shortened(lines: readonly string[]): readonly StyledLine[] {
-  const shown = lines.slice(0, SHORT_LINES).map(shortLine);
-  if (lines.length > SHORT_LINES) shown.push("…");
+  const said = lines.filter((line) => line.trim() !== "");
+  const shown = said.slice(0, SHORT_LINES).map(shortLine);
+  if (said.length > SHORT_LINES) shown.push("…");
   return shown.map((text) => ({ role: "text", text }));
 }
 

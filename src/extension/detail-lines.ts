@@ -55,7 +55,8 @@ function liveFacts(
   run: RunSummary,
   now: number,
 ): readonly (readonly [string, string])[] {
-  const due = msOf(run.dueAt);
+  // A request tells its deadline itself.
+  const due = run.interactionId === "" ? msOf(run.dueAt) : undefined;
   const update = progress.find(({ node }) => node === run.node)?.text ?? "";
   return [
     ["at", run.node === "" ? "" : `${safe(run.node)} (step ${run.steps})`],

@@ -17,8 +17,8 @@ export type ViewKeys = Pick<Parameters<Factory>[2], "matches">;
 
 /** Of the terminal's height. */
 const HEIGHT_SHARE = 0.8;
-/** The head and the foot. */
-const FRAME_LINES = 2;
+/** The rules and the foot. */
+const FRAME_LINES = 3;
 const LINES_MIN = 3;
 
 export interface ViewParts {
@@ -53,11 +53,13 @@ export function scrollView(parts: ViewParts): Component {
     top = clampScroll(top, count, height());
     const shown = body.slice(top, top + height());
     const rule = theme.fg("dim", "─".repeat(Math.max(0, width)));
-    return [rule, ...shown, fitLine(theme.fg("dim", ` ${foot()}`), width)];
+    return [rule, ...shown, fitLine(theme.fg("dim", ` ${foot()}`), width), rule];
   };
   const foot = (): string => {
     const place =
-      count > height() ? `↑↓ ${top + 1}–${Math.min(top + height(), count)}/${count}  ` : "";
+      count > height()
+        ? `${top + 1}–${Math.min(top + height(), count)} of ${count}  ↑↓ space b: scroll  `
+        : "";
     return `${place}${parts.hint === "" ? "" : `${parts.hint}  `}esc: close`;
   };
   const scroll = (by: number): void => {
@@ -65,15 +67,21 @@ export function scrollView(parts: ViewParts): Component {
     tui.requestRender();
   };
   const handleInput = (data: string): void => {
-    if (keys.matches(data, "tui.select.up")) scroll(-1);
-    else if (keys.matches(data, "tui.select.down")) scroll(1);
-    else if (keys.matches(data, "tui.select.pageUp")) scroll(-height());
-    else if (keys.matches(data, "tui.select.pageDown")) scroll(height());
+    const by = STEPS.find(({ key, letter }) => data === letter || keys.matches(data, key));
+    if (by !== undefined) scroll(by.lines + by.pages * height());
     else if (keys.matches(data, "tui.select.confirm")) done(true);
     else if (keys.matches(data, "tui.select.cancel")) done(false);
   };
   return { render, handleInput, invalidate: () => undefined };
 }
+
+/** In fullscreen mode Pi keeps the page keys for the transcript; letters as in `less` reach a view. */
+const STEPS = [
+  { key: "tui.select.up", letter: "k", lines: -1, pages: 0 },
+  { key: "tui.select.down", letter: "j", lines: 1, pages: 0 },
+  { key: "tui.select.pageUp", letter: "b", lines: 0, pages: -1 },
+  { key: "tui.select.pageDown", letter: " ", lines: 0, pages: 1 },
+] as const;
 
 /** Shows a text until the user goes on (true) or leaves, or the signal ends it (both false). */
 export async function viewText(
@@ -122,7 +130,7 @@ export async function openView(
       closing.signal.addEventListener("abort", () => once(false), { once: true });
       return make(tui, theme, keys, once);
     },
-    overlay ? { overlay, overlayOptions: { width: "90%", anchor: "center" } } : {},
+    overlay ? { overlay, overlayOptions: { width: "100%", anchor: "center" } } : {},
   );
   signal.removeEventListener("abort", close);
   // A program has no screen to draw on; it gets nothing at once.

@@ -74,6 +74,22 @@ describe("a collapsed card", () => {
     ]);
   });
 
+  test("of a note leaves out what its head says already", () => {
+    const note = { ...STEP, kind: "notification", interactionKind: "" } as const;
+    const text = 'Workflow "release 1.2", final word:\n\nAll done.';
+    expect(texts(note, false, text).slice(1)).toEqual(["All done."]);
+    expect(texts(note, true, text)[1]).toContain("final word");
+  });
+
+  test("of a result says in one line what came out", () => {
+    const result = { ...RESULT, runStatus: "completed" };
+    const text = 'It has completed.\n\nResult:\n\n```json\n{\n  "a": 1\n}\n```\n\nMore.';
+    expect(texts(result, false, text).slice(1)).toEqual(['{ "a": 1 }']);
+    const failure = "It has failed.\n\nError: TypeError: no tag\n\nMore.";
+    expect(texts(result, false, failure).slice(1)).toEqual(["Error: TypeError: no tag"]);
+    expect(texts(result, false, "It has ended.")).toHaveLength(1);
+  });
+
   test.each([
     ["completed", "✓ workflow completed: release 1.2"],
     ["failed", "✗ workflow failed: release 1.2"],
