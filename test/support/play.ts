@@ -147,7 +147,7 @@ class PlayLink implements RunLink {
   advance(_place: unknown, end: AttemptEnd | undefined, follow: Follow | undefined): Promise<Ack> {
     const how = end?.kind ?? "closed";
     if (follow === undefined) throw new Error(`${this.at.node} is ${how}, and nothing follows`);
-    if (end?.kind === "ok") this.#tell(end.notification?.text);
+    this.#tell(end);
     if (follow.kind === "end") return this.#park({ kind: "ended", follow });
     const { node, retry } = follow;
     this.#log.push(`${this.at.node} ${how} -> ${node}${retry ? " again" : ""}`);
@@ -187,8 +187,9 @@ class PlayLink implements RunLink {
     this.#log.push(`${node} says ${text}`);
   }
 
-  #tell(text: string | undefined): void {
-    if (text !== undefined) this.#log.push(`told: ${text}`);
+  #tell(end: AttemptEnd | undefined): void {
+    const told = end?.kind === "ok" ? end.notification : undefined;
+    if (told !== undefined) this.#log.push(`told: ${told.text}`);
   }
 
   #again(failed: number): Position {
