@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
+import { pruneRuns } from "../../src/host/operations/retention.ts";
 import { HeadlessRig } from "../support/headless-rig.ts";
 
 describe("the Pi of a headless run", () => {
@@ -96,6 +97,36 @@ describe("the Pi of a headless run", () => {
       lostTurns: 0,
     });
     expect(reader.messages.newestOfInteraction(interactionId)).toMatchObject({ reason: "resumed" });
+  });
+
+  test("loses its turn without blame when its host died", async () => {
+    const rig = new HeadlessRig();
+    const { runId, interactionId } = await rig.asks();
+    await rig.attach(runId);
+    const messageId = await rig.opensTurn(runId);
+    // As the next host begins.
+    await rig.pis.recover();
+    const { reader } = rig.rig;
+    expect(reader.turns.get(messageId)).toMatchObject({ status: "lost" });
+    expect(reader.interactions.get(interactionId)).toMatchObject({ lostTurns: 0 });
+    await rig.pis.recover();
+    expect(reader.messages.ofRun(runId, 10).map(({ reason }) => reason)).toEqual([
+      "first",
+      "resumed",
+    ]);
+  });
+
+  test("has a session that goes when the run is deleted", async () => {
+    const rig = new HeadlessRig();
+    const { runId } = await rig.asks();
+    await rig.startOf(runId);
+    const folder = join(rig.folder, "sessions", runId);
+    expect(existsSync(folder)).toBe(true);
+    await cancelRun(rig.host, rig.rig.asked("CancelRun"), { runId, note: "" });
+    await rig.see(() => (rig.pis.live().length === 0 ? true : undefined));
+    expect(existsSync(folder)).toBe(true);
+    await pruneRuns(rig.host, rig.rig.asked("Prune"), { olderThanMs: 0, dryRun: false });
+    await rig.see(() => (existsSync(folder) ? undefined : true));
   });
 
   test("comes back after a pause", async () => {

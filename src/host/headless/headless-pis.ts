@@ -128,21 +128,24 @@ export class HeadlessPis {
 
   #look(runId: string): void {
     const { host, paths } = this.#options;
-    const facts = factsOf(host.store.reader, runId);
+    const { reader } = host.store;
+    const seat = this.#seats.get(runId);
+    const run = reader.runs.get(runId);
+    if (run === undefined) removeSessions(paths.piSessionsDir, runId, host);
+    // Most changes are of runs that need no Pi: they are passed over before anything else is read.
+    if (seat === undefined && (run?.mode !== "headless" || run.status !== "waiting")) return;
+    const facts = factsOf(reader, runId);
     if (facts === undefined) return;
     const now = host.clock.monotonic();
-    const seat = this.#seats.get(runId);
     if (seat !== undefined) {
       seat.learn(facts, now);
       seat.attached(this.#isAttached(runId), now);
     } else if (facts.ask !== undefined) this.#seats.set(runId, new Seat(facts, now));
-    if (host.store.reader.runs.get(runId) === undefined)
-      removeSessions(paths.piSessionsDir, runId, host);
   }
 
   /** Once for all that happens in this turn of the loop. */
   #settleSoon(): void {
-    if (this.#settling || this.#closed) return;
+    if (this.#settling || this.#closed || this.#seats.size === 0) return;
     this.#settling = true;
     setImmediate(() => {
       this.#settling = false;

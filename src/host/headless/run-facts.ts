@@ -86,5 +86,10 @@ function modelOf(
   run: RunRecord,
   interaction: InteractionRecord,
 ): ModelRecord | undefined {
-  return contractOf(reader, interaction).model ?? run.model;
+  try {
+    return contractOf(reader, interaction).model ?? run.model;
+  } catch {
+    // A damaged value, which the diagnosis tells of; nobody's step may end the host.
+    return run.model;
+  }
 }

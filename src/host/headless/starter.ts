@@ -47,8 +47,22 @@ export class PiStarter {
     this.#tree = new ProcessTree({ clock, log, storeTag: options.storeTag });
   }
 
-  start(seat: Seat, events: Pick<PiSpec, "onNews" | "onEnd">): Started {
-    const { host, sessions, settings } = this.#options;
+  /** Never throws: what the system refuses is a start that came to nothing. */
+  start(seat: Seat, events: Events): Started {
+    const secret = this.#options.sessions.headlessSecrets.issue(seat.runId);
+    try {
+      const started = this.#start(seat, secret, events);
+      if (started.fault !== undefined) this.#options.sessions.headlessSecrets.revoke(secret);
+      return started;
+    } catch (error) {
+      this.#options.sessions.headlessSecrets.revoke(secret);
+      const message = `Pi could not be started: ${(error as Error).message}`;
+      return { fault: { message, final: false } };
+    }
+  }
+
+  #start(seat: Seat, secret: string, events: Events): Started {
+    const { host, settings } = this.#options;
     const { runId, facts } = seat;
     const model = facts.ask?.model;
     const problem = argumentProblem(model);
@@ -63,7 +77,6 @@ export class PiStarter {
     const places = { agentDir: this.#agentDir, projectDir: cwd };
     const withExtension = seat.giveExtension ?? configuredCopy(places) === undefined;
     const args = this.#arguments(runId, { withExtension, model, places });
-    const secret = sessions.headlessSecrets.issue(runId);
     const id = newId("hpi");
     const process = new PiProcess({
       ...events,
@@ -111,6 +124,8 @@ export class PiStarter {
     };
   }
 }
+
+type Events = Pick<PiSpec, "onNews" | "onEnd">;
 
 interface Launch {
   readonly withExtension: boolean;

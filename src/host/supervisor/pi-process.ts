@@ -31,8 +31,6 @@ export interface PiSpec {
 }
 
 export interface PiExit {
-  /** True when the host ended it. */
-  readonly wanted: boolean;
   /** How it ended, in words. */
   readonly how: string;
   /** The end of what it complained about; may be empty. */
@@ -51,9 +49,9 @@ export class PiProcess {
   readonly #spec: PiSpec;
   readonly #child: Child;
   readonly #complaints: OutputCapture;
-  #wanted = false;
+  readonly #over = Promise.withResolvers<void>();
   #ending: Promise<void> | undefined;
-  #deadTree: Promise<unknown> | undefined;
+  #burial: Promise<void> | undefined;
 
   constructor(spec: PiSpec) {
     this.id = spec.id;
@@ -81,15 +79,13 @@ export class PiProcess {
     this.startTime = this.#child.startTime;
   }
 
-  /** Ends it and all that descends from it: SIGTERM, after 2 s SIGKILL. A repeat waits too. */
+  /**
+   * Ends it and all that descends from it: SIGTERM, after 2 s SIGKILL. Resolves when
+   * that is done and told. A repeat waits too.
+   */
   end(): Promise<void> {
-    this.#wanted = true;
     this.#ending ??= this.#endTree();
-    return this.#ending;
-  }
-
-  lastWords(): string {
-    return this.#complaints.text(LAST_WORDS_BYTES).trim();
+    return this.#over.promise;
   }
 
   #hear(line: Buffer): void {
@@ -108,17 +104,18 @@ export class PiProcess {
   /** What is still in its group in this very moment is its own, also without a tag. */
   #died(): void {
     this.#spec.tree.noteDeath(this.id, this.pid);
-    this.#deadTree = this.#endTree();
+    this.#burial = this.#endTree();
   }
 
   async #ended(end: ChildEnd): Promise<void> {
-    await this.#deadTree;
+    await this.#burial;
     await this.#ending;
-    this.#spec.onEnd({
-      wanted: this.#wanted,
-      how: describe(end),
-      lastWords: this.lastWords(),
-    });
+    this.#spec.onEnd({ how: describe(end), lastWords: this.#lastWords() });
+    this.#over.resolve();
+  }
+
+  #lastWords(): string {
+    return this.#complaints.text(LAST_WORDS_BYTES).trim();
   }
 }
 
