@@ -173,11 +173,7 @@ describe("a worker that is given a run", () => {
       "no UTF-8",
       {
         case: "interaction",
-        value: {
-          kind: InteractionKind.CHECKPOINT,
-          summary: "?",
-          requestJson: new Uint8Array([0xff, 0xfe]),
-        },
+        value: { kind: InteractionKind.CHECKPOINT, requestJson: Uint8Array.of(0xff, 0xfe) },
       },
     ],
   ] as const)("is ended for %s, which harms its run no more than a crash", async (_, body) => {

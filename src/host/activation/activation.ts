@@ -1,9 +1,7 @@
 import { StopReason } from "../../gen/piworkflows/worker/v1/answers_pb.ts";
 import type { Timer } from "../../platform/clock.ts";
-import { ClaimLostError } from "../errors.ts";
 import { HOST_STOP_GRACE_MS, KILL_GRACE_MS, RESOLVE_DEADLINE_MS } from "../limits.ts";
 import { verdict } from "../operations/attempts.ts";
-import { renewClaim } from "../operations/claims.ts";
 import type { BeginRecord } from "../operations/attach.ts";
 import type { FailureRecord, RunRecord } from "../records.ts";
 import type { SupervisedWorker, WorkerExit } from "../supervisor/supervised-worker.ts";
@@ -11,13 +9,13 @@ import { AttemptDeadline } from "./attempt-deadline.ts";
 import { beginFrames, sendAll } from "./begin-frames.ts";
 import { openedBy } from "./beginning.ts";
 import type { OpenAttempt } from "./beginning.ts";
+import { ClaimRenewal } from "./claim-renewal.ts";
 import { concludeActivation } from "./conclusion.ts";
 import { Conversation } from "./conversation.ts";
 import { LoopWatch } from "./loop-watch.ts";
 import type { LoopBlock } from "./loop-watch.ts";
 import { CLAIM_RAN_OUT, newStanding } from "./standing.ts";
 import type { Standing } from "./standing.ts";
-import { isRunnable } from "./tools.ts";
 import type { ActivationTools } from "./tools.ts";
 
 export interface ActivationStart {
@@ -59,8 +57,7 @@ export class Activation {
   readonly #conversation: Conversation;
   readonly #deadline: AttemptDeadline;
   readonly #loop: LoopWatch;
-  #renewedAt: number;
-  #renewing = false;
+  readonly #renewal: ClaimRenewal;
   #draining = false;
   #leaving = false;
   #gone = false;
@@ -101,7 +98,7 @@ export class Activation {
     const { verdictGraceMs, loopBlockedMs: blockedMs } = tools.settings;
     this.#deadline = new AttemptDeadline(clock, verdictGraceMs, () => this.#overdue());
     this.#loop = new LoopWatch({ clock, probe: tools.probe, blockedMs }, worker, run.node);
-    this.#renewedAt = clock.monotonic();
+    this.#renewal = new ClaimRenewal(tools, this.#standing, () => this.changed());
     this.ended = this.#live();
   }
 
@@ -123,8 +120,7 @@ export class Activation {
     if (attempt !== undefined && !late && this.#loop.check()) {
       this.#log("worker.loop_blocked", { node: attempt.node });
     }
-    const silentMs = this.#tools.host.clock.monotonic() - this.#renewedAt;
-    if (silentMs >= this.#tools.settings.renewMs) this.#renew();
+    this.#renewal.tick();
   }
 
   /** Something was committed for the run: perhaps a pause or a cancel took it away. */
@@ -206,7 +202,7 @@ export class Activation {
   }
 
   #answered(): void {
-    this.#renewedAt = this.#tools.host.clock.monotonic();
+    this.#renewal.renewed();
     if (this.#draining && !this.#isApplying()) this.#leave();
     this.changed();
   }
@@ -244,24 +240,6 @@ export class Activation {
       await verdict(this.#tools.host, { proof, attemptId, outcome, error });
       this.worker.kill();
     });
-  }
-
-  #renew(): void {
-    if (this.#renewing || !isRunnable(this.#tools.probe, this.worker.pid)) return;
-    this.#renewing = true;
-    const { clock } = this.#tools.host;
-    renewClaim(this.#tools.host, this.#standing.proof)
-      .then(() => {
-        this.#renewedAt = clock.monotonic();
-      })
-      .catch((error: unknown) => {
-        // A lost claim is seen in the rows; a full disk may be empty at the next tick.
-        if (error instanceof ClaimLostError) this.changed();
-        else this.#log("claim.not_renewed", { error });
-      })
-      .finally(() => {
-        this.#renewing = false;
-      });
   }
 
   #log(event: string, fields: Readonly<Record<string, unknown>>): void {

@@ -21,7 +21,7 @@ import { recordEffectProcess } from "../operations/effects.ts";
 import { writeProgress } from "../operations/progress.ts";
 import { AnswerQueue } from "./answer-queue.ts";
 import type { OpenAttempt } from "./beginning.ts";
-import { ProgressWriter } from "./progress-writer.ts";
+import { ProgressWriter } from "../progress-writer.ts";
 import { proposalOf } from "./proposals.ts";
 import type { Committed } from "./proposals.ts";
 import { CLAIM_RAN_OUT } from "./standing.ts";

@@ -5,7 +5,7 @@ import type {
   PublishUpdateRequest,
   PublishUpdateResponse,
 } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
-import { ProgressWriter } from "../activation/progress-writer.ts";
+import { ProgressWriter } from "../progress-writer.ts";
 import type { HostContext } from "../context.ts";
 import { requireUpdatable, writeStepUpdate } from "../operations/progress.ts";
 import { checkBytes, checkName } from "./checks.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AnswerQueue } from "../../../src/host/activation/answer-queue.ts";
 import { AttemptDeadline } from "../../../src/host/activation/attempt-deadline.ts";
-import { ProgressWriter } from "../../../src/host/activation/progress-writer.ts";
+import { ProgressWriter } from "../../../src/host/progress-writer.ts";
 import { writeUntil } from "../../../src/host/activation/writes.ts";
 import { HostError } from "../../../src/host/errors.ts";
 import { createLease } from "../../../src/host/scheduler/lease.ts";

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../platform/clock.ts";
-import { PROGRESS_WRITE_INTERVAL_MS } from "../limits.ts";
+import type { Clock, Timer } from "../platform/clock.ts";
+import { PROGRESS_WRITE_INTERVAL_MS } from "./limits.ts";
 
 /**
  * Keeps the newest update of each node of a run. It is written at most once per
