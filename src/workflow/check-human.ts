@@ -13,6 +13,8 @@ import {
 import type { Fields, Findings } from "./findings.ts";
 import { HUMAN_FIELD, TEXT_CHARS_MAX_DEFAULT } from "./human-decision.ts";
 
+/** What a person can tell apart. */
+const CHOICES_MAX = 100;
 /** A text is typed by a person. */
 const TEXT_CHARS_LIMIT = 100_000;
 
@@ -33,6 +35,8 @@ function checkHumanChoices(findings: Findings, place: string, choices: unknown):
   }
   const entries = Object.entries(choices);
   if (entries.length === 0) report(findings, place, "must hold a choice");
+  if (entries.length > CHOICES_MAX)
+    report(findings, place, `must hold at most ${CHOICES_MAX} choices, not ${entries.length}`);
   const bySight = new Map<string, string>();
   for (const [id, stated] of entries) {
     const where = memberPlace(place, id);

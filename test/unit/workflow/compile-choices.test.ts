@@ -83,6 +83,10 @@ describe("a decision of a person", () => {
     [undefined, "must be made by defineHumanChoices(), not undefined"],
     [["yes"], "must be made by defineHumanChoices(), not an array"],
     [{}, "must hold a choice"],
+    [
+      Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`c${at}`, yes])),
+      "must hold at most 100 choices, not 101",
+    ],
   ])("is refused for its choices %j", (choices, message) => {
     expect(nodeProblems(humanDecision, { audience: "x", request, choices })).toEqual([
       `nodes.a.choices: ${message}`,
