@@ -215,6 +215,7 @@ class RunningHost implements Host {
       streams: this.#streams,
       capabilities: this.#capabilities,
       sessions: this.#sessions,
+      headless: this.#headless,
       control: this.#control(),
     };
   }

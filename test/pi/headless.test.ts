@@ -266,6 +266,8 @@ test("a pause ends the Pi, and a resume goes on with the step", async () => {
   bridge.onStep(() => ({ text: "thinking", hold: "thinking" }));
   const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
   await held(bridge, "thinking");
+  const { stdout } = await bridge.cli("host", "status");
+  expect(stdout).toMatch(new RegExp(`hpi_\\w+ .* pi .*${runId}`));
   expect((await bridge.cli("pause", runId)).code).toBe(0);
   await noPi(bridge);
   expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.PAUSED);

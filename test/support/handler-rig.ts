@@ -186,6 +186,7 @@ export function partsOf(
     streams,
     capabilities,
     sessions: new SessionHub(rig.host),
+    headless: { live: () => [] },
     resolver,
     live: { loopBlock: () => undefined, blockedRuns: () => [], outputTail: tailOf },
     supervisor: {

@@ -8,6 +8,7 @@ import {
   StatusCountSchema,
 } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
 import type { GetStatusResponse } from "../../gen/piworkflows/host/v1/host_service_pb.ts";
+import type { HeadlessPiView } from "../headless/seat.ts";
 import type { SupervisedWorker, WorkerState } from "../supervisor/supervised-worker.ts";
 import { RUN_STATUS, timestampOf } from "./convert.ts";
 import { viewSources } from "./parts.ts";
@@ -15,7 +16,7 @@ import type { HandlerParts } from "./parts.ts";
 import { runSummary } from "./run-summary.ts";
 
 export function hostStatus(parts: HandlerParts): GetStatusResponse {
-  const { host, control, supervisor, streams } = parts;
+  const { host, control, supervisor, headless, streams } = parts;
   const { reader, storeId } = host.store;
   const { databaseBytes, walBytes } = host.store.sizes();
   return create(GetStatusResponseSchema, {
@@ -31,7 +32,7 @@ export function hostStatus(parts: HandlerParts): GetStatusResponse {
       .map(({ status, count }) =>
         create(StatusCountSchema, { status: RUN_STATUS[status], count: BigInt(count) }),
       ),
-    workers: supervisor.live().map(workerMessage),
+    workers: [...supervisor.live().map(workerMessage), ...headless.live().map(piMessage)],
     expiredClaims: reader.claims.expired(host.epoch, host.leaseNow()).length,
     pendingInteractions: reader.interactions.countPending(),
     ambiguousEffects: reader.effects.countAmbiguous(),
@@ -62,6 +63,17 @@ const STATES: Readonly<Record<WorkerState, string>> = {
   busy: "running",
   ended: "ended",
 };
+
+/** The Pi of a headless run stands among the processes of the host. */
+function piMessage({ id, pid, runId, attached, startedAt }: HeadlessPiView): WorkerView {
+  return create(WorkerViewSchema, {
+    workerId: id,
+    pid,
+    state: attached ? "pi" : "pi starting",
+    runId,
+    startedAt: timestampOf(startedAt),
+  });
+}
 
 function workerMessage(worker: SupervisedWorker): WorkerView {
   return create(WorkerViewSchema, {

@@ -2,6 +2,7 @@
 import type { HostContext } from "../context.ts";
 import type { Inspection } from "../resolver.ts";
 import type { WantedWorkflow } from "../supervisor/supervised-worker.ts";
+import type { HeadlessPis } from "../headless/headless-pis.ts";
 import type { SessionHub } from "../sessions/hub.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { LiveRuns } from "./live.ts";
@@ -23,6 +24,8 @@ export interface HandlerParts {
     check(capability: string): boolean;
   };
   readonly sessions: SessionHub;
+  /** The Pis of headless runs. */
+  readonly headless: Pick<HeadlessPis, "live">;
 }
 
 /** Finds workflow files and has workers load them; its refusals are for the client. */

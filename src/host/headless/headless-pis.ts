@@ -23,7 +23,7 @@ import { planPis } from "./plan.ts";
 import type { EndReason, PlanRules } from "./plan.ts";
 import { modelKey, factsOf } from "./run-facts.ts";
 import { Seat } from "./seat.ts";
-import type { SeatedPi } from "./seat.ts";
+import type { HeadlessPiView, SeatedPi } from "./seat.ts";
 import { removeSessions, sweepSessions } from "./session-folders.ts";
 import { PiStarter } from "./starter.ts";
 import type { StarterOptions } from "./starter.ts";
@@ -41,14 +41,6 @@ import type { PiNews } from "../supervisor/pi-records.ts";
 
 export interface HeadlessOptions extends StarterOptions {
   readonly sessions: Pick<SessionHub, "headlessSecrets" | "attachedSessions">;
-}
-
-/** A headless run's Pi, for whoever shows what runs. */
-export interface HeadlessPiView {
-  readonly id: string;
-  readonly runId: string;
-  readonly pid: number;
-  readonly attached: boolean;
 }
 
 export class HeadlessPis {
@@ -106,8 +98,8 @@ export class HeadlessPis {
   live(): readonly HeadlessPiView[] {
     return [...this.#seats.values()].flatMap(({ runId, pi }) => {
       if (pi === undefined) return [];
-      const { id, pid } = pi.process;
-      return [{ id, runId, pid, attached: pi.deafSince === undefined }];
+      const { id, pid, startedAt } = pi.process;
+      return [{ id, runId, pid, attached: pi.deafSince === undefined, startedAt }];
     });
   }
 

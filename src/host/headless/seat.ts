@@ -24,6 +24,16 @@ export interface SeatedPi {
   fault: string | undefined;
 }
 
+/** A headless run's Pi, for whoever shows what runs. */
+export interface HeadlessPiView {
+  readonly id: string;
+  readonly runId: string;
+  readonly pid: number;
+  readonly attached: boolean;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+}
+
 export class Seat {
   readonly runId: string;
   facts: RunFacts;

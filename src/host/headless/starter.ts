@@ -88,14 +88,15 @@ export class PiStarter {
       cwd,
       environment: this.#environment(id, secret),
     });
+    const now = host.clock.monotonic();
     const pi: SeatedPi = {
       process,
       secret,
       model: modelKey(model),
       withExtension,
       ending: false,
-      deafSince: process.startedAt,
-      attachedAt: process.startedAt,
+      deafSince: now,
+      attachedAt: now,
       served: false,
       fault: undefined,
     };

@@ -44,7 +44,7 @@ export class PiProcess {
   readonly id: string;
   readonly pid: number;
   readonly startTime: string;
-  /** Monotonic. */
+  /** Wall-clock milliseconds. */
   readonly startedAt: number;
   readonly #spec: PiSpec;
   readonly #child: Child;
@@ -56,7 +56,7 @@ export class PiProcess {
   constructor(spec: PiSpec) {
     this.id = spec.id;
     this.#spec = spec;
-    this.startedAt = spec.clock.monotonic();
+    this.startedAt = spec.clock.now();
     const { clock, log } = spec;
     // Never kept on disk: what a model says is in its session, and nobody else reads this.
     this.#complaints = new OutputCapture({ clock, log, file: "" });

@@ -267,7 +267,8 @@ export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
   messageDesc(file_piworkflows_common_v1_run, 2);
 
 /**
- * WorkerView is the process that executes a run.
+ * WorkerView is a process that the host started: one that executes a run, or the
+ * Pi of a headless one.
  *
  * @generated from message piworkflows.common.v1.WorkerView
  */
@@ -287,7 +288,8 @@ export type WorkerView = Message<"piworkflows.common.v1.WorkerView"> & {
   pid: number;
 
   /**
-   * spare, preloaded, starting, running or ended.
+   * spare, preloaded, starting, running or ended; of the Pi that the host started
+   * for a headless run: pi starting or pi.
    *
    * @generated from field: string state = 3;
    */
