@@ -37,7 +37,7 @@ describe("what stands on the branch", () => {
     await report(rig, { messages: [{ messageId }] });
     await report(rig, { sessionId: OTHER, messages: [{ messageId, entryId: "e" }] });
     expect(status(rig, messageId)).toBe("offered");
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     expect(rig.reader.messages.get(messageId)).toMatchObject({
       status: "delivered",
       entryId: "e",
@@ -48,10 +48,10 @@ describe("what stands on the branch", () => {
   test("that is known already writes nothing", async () => {
     const rig = new TestRig();
     const { messageId } = await offered(rig);
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     const writes: unknown[] = [];
     rig.at.store.subscribe((change) => writes.push(change));
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     await report(rig, { messages: [{ messageId: "msg_unknown" }] });
     expect(writes).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe("what was there and is gone", () => {
   test("is asked again by another message, uncounted, and the old one never counts again", async () => {
     const rig = new TestRig();
     const { messageId, interactionId, runId } = await offered(rig);
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     await report(rig, { messages: [{ messageId }] });
     expect(told(rig, runId)).toEqual(["step first superseded", "step resumed pending"]);
     expect(interaction(rig, interactionId)).toMatchObject({ reminders: 0, lostTurns: 0 });
@@ -94,7 +94,7 @@ describe("what was there and is gone", () => {
   test("stays gone when its request is closed, or while its run is paused", async () => {
     const rig = new TestRig();
     const { messageId, runId, interactionId } = await offered(rig);
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     await pause(rig, runId);
     await report(rig, { messages: [{ messageId }] });
     expect(told(rig, runId)).toHaveLength(1);
@@ -112,7 +112,7 @@ describe("what was there and is gone", () => {
   test("waits for the verdict while a result is validated", async () => {
     const rig = new TestRig();
     const { messageId, interactionId, runId } = await offered(rig);
-    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    await report(rig, { messages: [{ messageId, entryId: "e" }], idle: false });
     await submit(rig, interactionId);
     await report(rig, { messages: [{ messageId }] });
     expect(told(rig, runId)).toEqual(["step first delivered"]);
@@ -128,6 +128,42 @@ describe("what was there and is gone", () => {
     await report(rig, { messages: [{ messageId, entryId: "e" }] });
     await report(rig, { messages: [{ messageId }] });
     expect(told(rig, worker.runId)).toEqual(["result first delivered"]);
+  });
+});
+
+describe("a message that stands in an idle session without a turn", () => {
+  test("is asked again, counted: whoever saw its turn is gone with what it knew", async () => {
+    const rig = new TestRig();
+    const { messageId, interactionId, runId } = await offered(rig);
+    // Pi died with the beginning of the turn untold, and is open again.
+    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    expect(told(rig, runId)).toEqual(["step first superseded", "step resumed pending"]);
+    expect(rig.reader.turns.get(messageId)?.status).toBe("lost");
+    expect(interaction(rig, interactionId)).toMatchObject({ reminders: 0, lostTurns: 1 });
+  });
+
+  test("is left alone while the turn begins, runs or is known", async () => {
+    const rig = new TestRig();
+    const { messageId, runId } = await offered(rig);
+    const messages = [{ messageId, entryId: "e" }];
+    await report(rig, { messages, idle: false });
+    await report(rig, { messages, written: false });
+    await report(rig, { messages, turn: { messageId, running: true } });
+    await report(rig, { messages, idle: false });
+    expect(told(rig, runId)).toEqual(["step first delivered"]);
+  });
+
+  test("is left alone when people look at it, or when nothing is asked of it", async () => {
+    const rig = new TestRig();
+    const worker = await shown(rig, "choose");
+    const { messageId } = newest(rig, await worker.ask(DECISION));
+    await offer(rig);
+    await report(rig, { messages: [{ messageId, entryId: "e" }] });
+    expect(told(rig, worker.runId)).toEqual(["human_decision first delivered"]);
+    const paused = await offered(rig);
+    await pause(rig, paused.runId);
+    await report(rig, { messages: [{ messageId: paused.messageId, entryId: "e2" }] });
+    expect(told(rig, paused.runId)).toEqual(["step first cancelled"]);
   });
 });
 

@@ -30,7 +30,8 @@ type Fact =
   | { readonly kind: "seen"; readonly message: MessageRecord; readonly entryId: string }
   | { readonly kind: "gone"; readonly message: MessageRecord }
   | { readonly kind: "lost"; readonly turn: TurnRecord }
-  | { readonly kind: "begun"; readonly message: MessageRecord };
+  | { readonly kind: "begun"; readonly message: MessageRecord }
+  | { readonly kind: "unworked"; readonly message: MessageRecord };
 
 /**
  * Takes in what stands on a session's branch. Most reports tell what is known
@@ -61,7 +62,28 @@ function factsOf(reader: Reader, report: BranchReport): readonly Fact[] {
       ? [{ kind: "gone", message }]
       : [],
   );
-  return [...seen, ...begunOf(reader, sessionId, bound), ...lostOf(reader, report), ...gone];
+  const unworked = evidence.flatMap(({ message, entryId }): Fact[] =>
+    entryId !== undefined && isUnworked(reader, message, report)
+      ? [{ kind: "unworked", message }]
+      : [],
+  );
+  const ends = [...lostOf(reader, report), ...unworked];
+  return [...seen, ...begunOf(reader, sessionId, bound), ...ends, ...gone];
+}
+
+/**
+ * It stands there, nothing works on it, and nobody ever told of a turn: whoever saw
+ * the turn is gone, together with what it had not told yet.
+ */
+function isUnworked(
+  reader: Reader,
+  message: MessageRecord,
+  { idle, written, turn: bound }: BranchReport,
+): boolean {
+  const { messageId, startsTurn } = message;
+  if (!idle || !written || !startsTurn || bound?.messageId === messageId) return false;
+  if (isGivenUp(message) || reader.turns.get(messageId) !== undefined) return false;
+  return isMissed(reader, message);
 }
 
 /** The session tells of a running turn whose beginning we have not heard of. */
@@ -104,17 +126,23 @@ function take(moment: Moment, fact: Fact): void {
       beginTurn(moment, fact.message);
       return;
     case "lost":
-      endTurn(moment, {
-        sessionId: fact.turn.sessionId,
-        messageId: fact.turn.messageId,
-        outcome: "lost",
-        replyText: "",
-        replyWhole: false,
-      });
+      lose(moment, fact.turn);
+      return;
+    case "unworked":
+      beginTurn(moment, fact.message);
+      lose(moment, fact.message);
       return;
     case "gone":
       showAgain(moment, fact.message);
   }
+}
+
+function lose(
+  moment: Moment,
+  { sessionId, messageId }: Pick<TurnRecord, "sessionId" | "messageId">,
+): void {
+  const nothing = { replyText: "", replyWhole: false };
+  endTurn(moment, { sessionId, messageId, outcome: "lost", ...nothing });
 }
 
 /** What came before in the same report may have asked again already. */
