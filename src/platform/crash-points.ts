@@ -57,7 +57,7 @@ export function crashMark(point: string): string {
 
 /** Whether this process, or one with the same environment, is to die at one of them. */
 export function isCrashPointArmed(): boolean {
-  return armed !== undefined;
+  return armed.length > 0;
 }
 
 function die(): void {
