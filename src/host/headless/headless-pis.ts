@@ -35,6 +35,7 @@ import {
   NO_MODEL,
   stuckFault,
   unavailable,
+  withLastWords,
 } from "./unavailable.ts";
 import type { StartFault } from "./unavailable.ts";
 import type { PiNews } from "../supervisor/pi-records.ts";
@@ -238,7 +239,9 @@ export class HeadlessPis {
     else {
       if (isConflict(exit)) seat.giveExtension = !pi.withExtension;
       const final = pi.fault === NO_MODEL;
-      this.#failed(seat, { message: pi.fault ?? exitFault(exit), final });
+      const { fault } = pi;
+      const message = fault === undefined ? exitFault(exit) : withLastWords(fault, exit);
+      this.#failed(seat, { message, final });
     }
     this.#look(runId);
     this.#settleSoon();

@@ -32,12 +32,19 @@ export function isConflict({ lastWords }: PiExit): boolean {
 }
 
 export function exitFault(exit: PiExit): string {
-  const { how, lastWords } = exit;
-  const words = lastWords === "" ? "it said nothing" : `it said:\n${lastWords}`;
   const remedy = isConflict(exit)
     ? "\nPi loads two copies of pi-workflows; remove one: pi list, pi remove SOURCE"
     : "";
-  return `Pi ended before it began the step (${how}); ${words}${remedy}`;
+  return `${withLastWords(`Pi ended before it began the step (${exit.how})`, exit)}${remedy}`;
+}
+
+/** Pi says so of every session that begins, which explains nothing. */
+const NEW_SESSION = /^Warning: No project session found with id .*$\n?/m;
+
+/** A fault and what Pi itself complained about. */
+export function withLastWords(fault: string, { lastWords }: PiExit): string {
+  const words = lastWords.replace(NEW_SESSION, "").trim();
+  return words === "" ? fault : `${fault}; it said:\n${words}`;
 }
 
 export function unavailable(node: string, tries: number, fault: string): string {
