@@ -156,8 +156,17 @@ export class Bridge {
   }
 
   async cli(...args: readonly string[]): Promise<CliEnd> {
-    const { profile } = this;
-    return await runCli({ paths: this.paths, env: profile.env, cwd: profile.project }, ...args);
+    return await this.cliWith({}, ...args);
+  }
+
+  /** The same with more in its environment, which a host that it starts inherits. */
+  async cliWith(
+    env: Readonly<Record<string, string>>,
+    ...args: readonly string[]
+  ): Promise<CliEnd> {
+    const { profile, paths } = this;
+    const options = { paths, env: { ...profile.env, ...env }, cwd: profile.project };
+    return await runCli(options, ...args);
   }
 
   host(): StateHost {
