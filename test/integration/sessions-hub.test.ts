@@ -241,6 +241,17 @@ describe("the session of a headless run", () => {
     expect([own.holder, nested.holder, nested.facts.headlessRun]).toEqual([true, false, undefined]);
   });
 
+  test("is nobody else's before its first step either, which then still can be asked", async () => {
+    const { rig, hub } = open();
+    const worker = await rig.running("think");
+    const sessionId = `wf-${worker.runId}`;
+    const stranger = await hub.attach({ ...FACTS, sessionId, takeOver: true });
+    expect(stranger.holder).toBe(false);
+    await worker.ask({ kind: "agent", summary: "Think", prompt: "Think." });
+    expect(rig.run(worker.runId).originSession).toBe(sessionId);
+    expect(hub.picture(stranger).present).toBeUndefined();
+  });
+
   test("is not the session of a process that shows the secret from elsewhere", async () => {
     const { hub, runId } = await headless();
     const secret = hub.headlessSecrets.issue(runId);

@@ -3,6 +3,7 @@ import type { Timer } from "../../platform/clock.ts";
 import type { HostContext } from "../context.ts";
 import { HostError } from "../errors.ts";
 import { HEARTBEAT_MS } from "../limits.ts";
+import { headlessSession, runOfHeadlessSession } from "../operations/headless.ts";
 import { offerNext } from "../operations/session-rows.ts";
 import { attachSession, detachSession } from "../operations/sessions.ts";
 import type { SessionFacts } from "../operations/sessions.ts";
@@ -29,9 +30,6 @@ export interface AttachedSession {
   /** Further Pi processes that have it open. */
   readonly standbys: number;
 }
-
-/** As sessionOf in operations/session-messages.ts names it. */
-const headlessSessionOf = (runId: string): string => `wf-${runId}`;
 
 /** Clocks drift by less; more is somebody who sets one. */
 const WALL_STEP_MS = 1_000;
@@ -138,11 +136,18 @@ export class SessionHub {
   #attachmentOf(facts: AttachFacts, secret: string): Attachment {
     const { sessionId, pid } = facts;
     const runId = this.headlessSecrets.redeem(secret, { sessionId, pid });
-    const isOwn = runId !== undefined && sessionId === headlessSessionOf(runId);
+    const isOwn = runId !== undefined && sessionId === headlessSession(runId);
     if (isOwn) return new Attachment({ ...facts, headlessRun: runId }, true);
     // A headless run's session belongs to its own Pi; whoever else opens it may look.
-    const owner = this.#host.store.reader.sessions.get(sessionId)?.headlessRun;
-    return new Attachment(facts, owner === undefined);
+    return new Attachment(facts, !this.#isHeadless(sessionId));
+  }
+
+  /** Also before the run's first step has made its session: nobody takes the place of its Pi. */
+  #isHeadless(sessionId: string): boolean {
+    const { sessions, runs } = this.#host.store.reader;
+    if (sessions.get(sessionId)?.headlessRun !== undefined) return true;
+    const runId = runOfHeadlessSession(sessionId);
+    return runId !== undefined && runs.get(runId)?.mode === "headless";
   }
 
   #held(holder: Attachment): void {
