@@ -22,6 +22,8 @@ import type { SessionFacts } from "./wire.ts";
 /** The last report of a session gets so long before Pi leaves it. */
 const LAST_REPORT_MS = 300;
 
+const DRAWN_MS = 100;
+
 export interface BridgeHandle {
   readonly link: () => SessionLink | undefined;
 }
@@ -81,9 +83,17 @@ function openBridge(port: PiPort, guard: Guard): Bridge {
     facts: new TurnFacts(factsOf(shared, port.sessionId)),
     severalPrompts: port.mode === "tui",
     openWire: async (options) => {
+      await untilDrawn();
       const { openWire } = await import("./wire.ts");
       return openWire({ ...options, facts });
     },
+  });
+}
+
+/** Pi draws its first picture, or answers its first call, before anything more is loaded. */
+async function untilDrawn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    systemClock.after(DRAWN_MS, resolve);
   });
 }
 

@@ -1,5 +1,6 @@
 /** Puts the extension together. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { systemClock } from "../platform/clock.ts";
 import { registerCards } from "./cards.ts";
 import { bridgeSessions } from "./events.ts";
 import { Guard } from "./guard.ts";
@@ -7,11 +8,20 @@ import { startWidget } from "./widget.ts";
 import { registerCommand } from "./workflow-command.ts";
 import { registerTool } from "./workflow-tool.ts";
 
+/** Long enough for Pi to be up, and for the session to be attached. */
+const LOAD_REST_MS = 1_000;
+
 export function startExtension(pi: ExtensionAPI): void {
   const guard = new Guard();
   const { link } = bridgeSessions(pi, guard, (ctx, present) => {
-    void guard.run("load", loadRest);
-    return startWidget(ctx, present, { guard });
+    const hide = startWidget(ctx, present, { guard });
+    const loading = systemClock.after(LOAD_REST_MS, () => {
+      void guard.run("load", loadRest);
+    });
+    return () => {
+      loading.cancel();
+      hide();
+    };
   });
   registerCards(pi);
   registerTool(pi, link);
