@@ -9,6 +9,7 @@ import type {
   TextInput,
 } from "../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { RunSummary } from "../gen/piworkflows/common/v1/run_pb.ts";
+import { systemClock } from "../platform/clock.ts";
 import { localTime, safe, safeLines, shortJson } from "../platform/text.ts";
 import { CommandError } from "./command/call.ts";
 import type { CommandPlace } from "./command/call.ts";
@@ -25,6 +26,10 @@ export interface Decided {
 const DIALOG_LINES_MAX = 14;
 const DIALOG_COLUMNS = 76;
 const SCHEMA_CHARS = 300;
+/** Nobody reads what is asked in less; it was an Enter key that was meant for something else. */
+const READING_MS = 700;
+const NOT_MEANT = "No, ask again";
+const MEANT = "Yes";
 
 /** One of several runs; the only one is not asked for. */
 export async function chooseRun(
@@ -47,9 +52,7 @@ export async function askDecision(
 ): Promise<Decided | undefined> {
   const subject = await shownSubject(place, interaction, signal);
   if (subject === undefined) return undefined;
-  const labels = labelsOf(interaction.choices);
-  const picked = await place.ui.select(subject, [...labels], { signal });
-  const choice = picked === undefined ? undefined : interaction.choices[labels.indexOf(picked)];
+  const choice = await askChoice(place, { subject, choices: interaction.choices, signal });
   if (choice === undefined) return undefined;
   if (choice.input === undefined) return { choice: choice.id, text: "" };
   const text = await askText(place, choice.input, signal);
@@ -146,6 +149,32 @@ function partsOf(request: JsonValue, summary: string): Parts {
 
 function spaced(lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ["", ...lines];
+}
+
+interface Choosing {
+  readonly subject: string;
+  readonly choices: readonly HumanChoice[];
+  readonly signal: AbortSignal;
+}
+
+async function askChoice(
+  place: CommandPlace,
+  choosing: Choosing,
+): Promise<HumanChoice | undefined> {
+  const { subject, choices, signal } = choosing;
+  const labels = labelsOf(choices);
+  for (;;) {
+    const asked = systemClock.monotonic();
+    const picked = await place.ui.select(subject, [...labels], { signal });
+    const choice = picked === undefined ? undefined : choices[labels.indexOf(picked)];
+    const isRead = place.mode !== "tui" || systemClock.monotonic() - asked >= READING_MS;
+    if (choice === undefined || isRead) return choice;
+    // The Enter key alone must not lead on here.
+    const title = `"${safe(choice.label)}" was chosen at once. Is it meant?`;
+    const answer = await place.ui.select(title, [NOT_MEANT, MEANT], { signal });
+    if (answer === MEANT) return choice;
+    if (answer === undefined) return undefined;
+  }
 }
 
 /** Two choices that read alike are told apart by their ids. */

@@ -48,7 +48,7 @@ export function scrollView(parts: ViewParts): Component {
     const body = parts
       .lines()
       .flatMap((line) => wrapTextWithAnsi(paintLine(line, theme), inner))
-      .map((line) => ` ${fitLine(line, inner)}`);
+      .map((line) => fitLine(` ${line}`, width));
     count = body.length;
     top = clampScroll(top, count, height());
     const shown = body.slice(top, top + height());

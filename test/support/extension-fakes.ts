@@ -160,7 +160,7 @@ export interface Noted {
 
 /** The user at the dialogs: answers in the order they are asked, and hears what is said. */
 export class FakePlace implements CommandPlace {
-  readonly mode = "rpc";
+  mode: "tui" | "rpc" = "rpc";
   cwd = "/project";
   trusted = true;
   sessionFile: string | undefined = "/sessions/1.jsonl";
@@ -180,7 +180,6 @@ export class FakePlace implements CommandPlace {
       await this.#ask({ method: "select", title, options, signal }),
     input: async (title, _placeholder, { signal } = {}) =>
       await this.#ask({ method: "input", title, options: [], signal }),
-    confirm: async () => false,
     // As in RPC mode, where nothing can be drawn.
     custom: async () => undefined as never,
   };

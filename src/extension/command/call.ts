@@ -4,10 +4,7 @@ import type { SessionLink } from "../session-link.ts";
 import type { ParsedCommand } from "./parse.ts";
 
 /** What commands use of Pi's dialogs and messages. */
-export type CommandUi = Pick<
-  ExtensionContext["ui"],
-  "notify" | "select" | "input" | "confirm" | "custom"
->;
+export type CommandUi = Pick<ExtensionContext["ui"], "notify" | "select" | "input" | "custom">;
 
 export interface CommandPlace {
   readonly ui: CommandUi;

@@ -138,6 +138,6 @@ function otherWay({ kind, interactionId }: Interaction): string {
 function leftText({ signal }: CommandCall, open: AbortSignal, interactionId: string): string {
   const isAnswered = open.aborted && !signal.aborted;
   return isAnswered
-    ? `${interactionId} was answered somewhere else`
+    ? `${interactionId} is not open here any more: it was answered somewhere else, or its run stopped`
     : `nothing was answered; ${interactionId} is still open`;
 }

@@ -100,7 +100,7 @@ describe("/workflow decide", () => {
     const done = type("decide");
     await until(() => place.asked.length === 1, { what: () => "the dialog" });
     link.show(pictureOf({ runs: [sessionRun()] }));
-    expect(await done).toContain("int_3 was answered somewhere else");
+    expect(await done).toContain("int_3 is not open here any more");
     expect(asked).toEqual([]);
     expect(link.listeners).toBe(0);
   });
@@ -112,6 +112,19 @@ describe("/workflow decide", () => {
     shutdown();
     await done;
     expect(place.notes.filter(({ type: kind }) => kind === "error")).toEqual([]);
+  });
+
+  test("takes no Enter key in a terminal that came before anybody could read", async () => {
+    const { type, place, asked } = deciding("Publish", "No, ask again", "Drop it", "Yes");
+    place.mode = "tui";
+    expect(await type("decide")).toBe("decided: Drop it");
+    expect(place.asked.map(({ options }) => options[0])).toEqual([
+      "Publish",
+      "No, ask again",
+      "Publish",
+      "No, ask again",
+    ]);
+    expect(asked).toMatchObject([{ choice: "no" }]);
   });
 
   test("asks which one when several runs wait", async () => {
