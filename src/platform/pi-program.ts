@@ -39,7 +39,7 @@ const PI = join("node_modules", PACKAGE);
 export function findPi({ piCommand, path = ownPath(), root = packageRoot() }: PiSearch): PiProgram {
   const found =
     piCommand === "" ? (onPath("pi", path) ?? besides(root)) : named(expandHome(piCommand), path);
-  if (found === undefined) return { problem: missing(piCommand), kind: "missing" };
+  if (found === undefined) return { problem: missing(piCommand, path), kind: "missing" };
   const real = realpathSync(found);
   const version = versionOf(real);
   const fitness = piFitness(version);
@@ -57,11 +57,11 @@ export function findPi({ piCommand, path = ownPath(), root = packageRoot() }: Pi
   return { command, path: found, version };
 }
 
-function missing(piCommand: string): string {
+function missing(piCommand: string, path: string): string {
   const what =
     piCommand === ""
-      ? "Pi was not found: there is no program pi on the host's PATH"
-      : `the setting piCommand names ${piCommand}, which is no program`;
+      ? `Pi was not found: there is no program pi on the PATH (${path})`
+      : `the setting piCommand names ${piCommand}, which is no program; the PATH is ${path}`;
   const remedy =
     piCommand === ""
       ? `install it (npm install -g ${PACKAGE}) and run pi-workflows host restart in a shell that finds it, or name its program in the setting piCommand`

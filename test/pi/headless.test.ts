@@ -1,5 +1,5 @@
 /** Runs without a session: the host starts the real Pi for their steps, and ends it. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RunMode, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
@@ -7,46 +7,24 @@ import { EXTENSION, submits } from "../support/pi/bridge-rig.ts";
 import type { Bridge } from "../support/pi/bridge-rig.ts";
 import {
   headlessLog,
+  held,
   newHeadless,
   noPi,
   pis,
   running,
+  startHost,
   startRun,
+  starts,
   TWO_STEPS,
+  worksWell,
 } from "../support/pi/headless-rig.ts";
 import { PI_CLI } from "../support/pi/pi-profile.ts";
 import { until } from "../support/pi/until.ts";
-
-const PACKAGE = join(import.meta.dirname, "../..");
-const RIG = join(import.meta.dirname, "../fixtures/pi-extensions/rig.ts");
-
-/** Does both steps of `TWO_STEPS`. */
-function worksWell(bridge: Bridge): void {
-  const draft = submits("a draft");
-  bridge.onStep((step) => (step.text.includes("Sign: a draft") ? "signed" : draft(step)));
-}
 
 /** Sessions that the host's Pis keep of a run, as text. */
 function sessionFiles(bridge: Bridge, runId: string): readonly string[] {
   const folder = join(bridge.paths.piSessionsDir, runId);
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-}
-
-/** In the user's environment, which is not the one of this process. */
-async function startHost(bridge: Bridge): Promise<void> {
-  expect((await bridge.cli("host", "start")).code).toBe(0);
-}
-
-/** A start of everything and a model's answer, on a busy machine. */
-async function held(bridge: Bridge, name: string): Promise<void> {
-  await until(() => bridge.model.requests.some(({ heldAt }) => heldAt === name), {
-    what: () => `an answer held at ${name}`,
-    timeoutMs: 60_000,
-  });
-}
-
-function starts(bridge: Bridge): number {
-  return headlessLog(bridge).filter(({ event }) => event === "headless.started").length;
 }
 
 test("both steps of a run are done by one Pi, which then ends", async () => {
@@ -180,6 +158,7 @@ test("without Pi the step fails with what to do about it", async () => {
     { what: () => "the failure", timeoutMs: 30_000 },
   );
   expect(stdout).toContain("the setting piCommand names /nowhere/pi, which is no program");
+  expect(stdout).toContain("the PATH is ");
   expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.FAILED);
 });
 
@@ -193,72 +172,6 @@ test("without a model the step fails at once and says how to get one", async () 
   expect(stdout).toContain("/login");
   expect(starts(bridge)).toBe(1);
   await noPi(bridge);
-});
-
-test("a step may have another model than the one before, and its own arguments", async () => {
-  const bridge = await newHeadless();
-  const models = ["scripted", "other"].map((id) => ({
-    id,
-    input: ["text"],
-    contextWindow: 200_000,
-    maxTokens: 8_192,
-  }));
-  const mock = { baseUrl: bridge.model.baseUrl, api: "openai-completions", apiKey: "x", models };
-  const file = join(bridge.profile.agentDir, "models.json");
-  writeFileSync(file, JSON.stringify({ providers: { mock } }));
-  const path = bridge.workflow(
-    "two",
-    TWO_STEPS.replace('expectedOutput: "a text"', '$&, model: "mock/other"'),
-  );
-  worksWell(bridge);
-  const runId = await startRun(bridge, path);
-  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
-  const used = (text: string): unknown =>
-    bridge.model.requests.find(({ lastUserText }) => lastUserText.includes(text))?.body["model"];
-  expect(used("Write a draft.")).toBe("other");
-  expect(used("Sign: a draft")).toBe("scripted");
-  expect(starts(bridge)).toBe(2);
-});
-
-test("a package that Pi loads by itself is not loaded twice", async () => {
-  const bridge = await newHeadless({ settings: { packages: [PACKAGE] } });
-  worksWell(bridge);
-  const runId = await startRun(bridge, bridge.workflow("two", TWO_STEPS));
-  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
-  await noPi(bridge);
-  expect(starts(bridge)).toBe(1);
-});
-
-test("a question to a user is answered with cancel, for there is none", async () => {
-  const bridge = await newHeadless();
-  const done = submits("a draft");
-  bridge.onStep((step) => {
-    if (step.text.includes("Sign: a draft")) return "signed";
-    if (step.answersSince === 0) return { tool: "rig_ask", args: { question: "Where?" } };
-    return done({ ...step, last: { ...step.last, role: isAsked(step.last.text) ? "x" : "tool" } });
-  });
-  const path = bridge.workflow("two", TWO_STEPS);
-  const runId = await startRun(bridge, path, "--pi-arg=-e", `--pi-arg=${RIG}`);
-  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
-  expect(bridge.model.requests.some(({ last }) => isAsked(last.text))).toBe(true);
-});
-
-function isAsked(text: string): boolean {
-  return text === "chosen: undefined";
-}
-
-test("a project that nobody trusts stays so", async () => {
-  const bridge = await newHeadless();
-  const own = join(bridge.profile.project, ".pi", "extensions");
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, "loud.ts"), 'throw new Error("loaded without trust");\n');
-  worksWell(bridge);
-  const path = bridge.workflow("two", TWO_STEPS);
-  const runId = await startRun(bridge, path);
-  await bridge.reaches(runId, RunStatus.COMPLETED, 60_000);
-  const asking = await startRun(bridge, path, "--pi-arg=--approve");
-  await bridge.reaches(asking, RunStatus.FAILED);
-  expect((await bridge.cli("show", asking, "--json")).stdout).toContain("--approve");
 });
 
 test("a pause ends the Pi, and a resume goes on with the step", async () => {

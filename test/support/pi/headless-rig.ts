@@ -1,7 +1,8 @@
 /** Runs without a session, with the real Pi that the host starts for them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { newBridge } from "./bridge-rig.ts";
+import { expect } from "vitest";
+import { newBridge, submits } from "./bridge-rig.ts";
 import type { Bridge, BridgeOptions } from "./bridge-rig.ts";
 import { processesOf } from "./pi-process-check.ts";
 import type { Process } from "./pi-process-check.ts";
@@ -78,4 +79,27 @@ export function headlessLog(bridge: Bridge): readonly LogLine[] {
   return lines
     .map((line) => JSON.parse(line) as LogLine)
     .filter(({ event }) => event.startsWith("headless."));
+}
+
+/** Does both steps of `TWO_STEPS`. */
+export function worksWell(bridge: Bridge): void {
+  const draft = submits("a draft");
+  bridge.onStep((step) => (step.text.includes("Sign: a draft") ? "signed" : draft(step)));
+}
+
+export function starts(bridge: Bridge): number {
+  return headlessLog(bridge).filter(({ event }) => event === "headless.started").length;
+}
+
+/** In the user's environment, which is not the one of this process. */
+export async function startHost(bridge: Bridge): Promise<void> {
+  expect((await bridge.cli("host", "start")).code).toBe(0);
+}
+
+/** A start of everything and a model's answer, on a busy machine. */
+export async function held(bridge: Bridge, name: string): Promise<void> {
+  await until(() => bridge.model.requests.some(({ heldAt }) => heldAt === name), {
+    what: () => `an answer held at ${name}`,
+    timeoutMs: 60_000,
+  });
 }

@@ -73,6 +73,7 @@ describe("the program of Pi", () => {
   test("is missing with a word about what to do", () => {
     expect(find()).toMatchObject({ kind: "missing" });
     expect(find().problem).toContain("npm install -g");
+    expect(find().problem).toContain(`PATH (${join(folder, "bin")})`);
     expect(find({ piCommand: "/nowhere/pi" }).problem).toContain("piCommand names /nowhere/pi");
     file("bin/pi", "", 0o644);
     expect(find()).toMatchObject({ kind: "missing" });
