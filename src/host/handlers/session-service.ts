@@ -103,21 +103,23 @@ async function takeBranch(
   if (messages.length > SESSION_ROWS_MAX) {
     throw invalid("messages", `has ${messages.length} entries; only what is asked for is wanted`);
   }
-  sessions.hear(sessionId, request.attachmentId);
+  const holder = sessions.hear(sessionId, request.attachmentId);
+  const evidence = messages.map(({ messageId, entryId }) => ({
+    messageId: checkBytes("messages.message_id", messageId),
+    ...entryField(entryId),
+  }));
   await reportBranch(host, {
     sessionId,
     idle,
     written,
-    messages: messages.map(({ messageId, entryId }) => ({
-      messageId: checkBytes("messages.message_id", messageId),
-      ...entryField(entryId),
-    })),
+    messages: evidence,
     ...(turn === undefined
       ? {}
       : {
           turn: { messageId: checkBytes("turn.message_id", turn.messageId), running: turn.running },
         }),
   });
+  sessions.sawBranch(holder, evidence, written);
   return create(ReportBranchResponseSchema, {});
 }
 

@@ -14,7 +14,18 @@ export interface SessionState extends SessionRows {
   readonly tracked: readonly string[];
 }
 
-export function sessionState(reader: Reader, sessionId: string, now: Instant): SessionState {
+/** What is known of a session beside its rows. */
+export interface Seen {
+  readonly now: Instant;
+  /** Messages on the branch of a session that Pi has not written to disk. */
+  readonly unwritten: ReadonlySet<string>;
+}
+
+export function sessionState(
+  reader: Reader,
+  sessionId: string,
+  { now, unwritten }: Seen,
+): SessionState {
   const heldUntil = reader.sessions.get(sessionId)?.heldUntil;
   const open = reader.messages.openOfSession(sessionId, SESSION_ROWS_MAX);
   const shown = reader.messages.shownOfSession(sessionId, SESSION_ROWS_MAX);
@@ -23,8 +34,13 @@ export function sessionState(reader: Reader, sessionId: string, now: Instant): S
     now,
     ...(heldUntil === undefined ? {} : { heldUntil }),
     requests,
-    news: open.filter((message) => message.interactionId === undefined),
-    tracked: trackedOf(requests, { open, shown }),
+    // A note in a session that is not written is seen, and nothing has to wait behind it.
+    news: open.filter(
+      ({ interactionId, messageId }) => interactionId === undefined && !unwritten.has(messageId),
+    ),
+    tracked: trackedOf(requests, { open, shown }).toSorted(
+      (one, other) => Number(unwritten.has(one)) - Number(unwritten.has(other)),
+    ),
   };
 }
 
@@ -33,10 +49,15 @@ export function sessionState(reader: Reader, sessionId: string, now: Instant): S
  * whether there was one. What the session has not confirmed stays handed over,
  * also when the host or the session ends meanwhile.
  */
-export async function offerNext(host: HostContext, sessionId: string): Promise<boolean> {
-  if (nextPending(host, host.store.reader, sessionId) === undefined) return false;
+export async function offerNext(
+  host: HostContext,
+  sessionId: string,
+  unwritten: ReadonlySet<string> = new Set(),
+): Promise<boolean> {
+  const seen = { now: host.clock.now(), unwritten };
+  if (nextPending(host.store.reader, sessionId, seen) === undefined) return false;
   return system(host, "offer", (tx) => {
-    const next = nextPending(host, tx, sessionId);
+    const next = nextPending(tx, sessionId, seen);
     if (next === undefined) return false;
     tx.put.messageChange(next.messageId, {
       status: messageLifecycle.next(next.status, "offer"),
@@ -46,12 +67,8 @@ export async function offerNext(host: HostContext, sessionId: string): Promise<b
   });
 }
 
-function nextPending(
-  host: HostContext,
-  reader: Reader,
-  sessionId: string,
-): MessageRecord | undefined {
-  const { message } = choose(sessionState(reader, sessionId, host.clock.now()));
+function nextPending(reader: Reader, sessionId: string, seen: Seen): MessageRecord | undefined {
+  const { message } = choose(sessionState(reader, sessionId, seen));
   return message?.status === "pending" ? message : undefined;
 }
 

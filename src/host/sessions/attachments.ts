@@ -24,6 +24,11 @@ export class Attachment {
   holder = false;
   /** Heartbeats since it was heard last. */
   missed = 0;
+  /**
+   * Messages that stand on its branch while Pi keeps that in memory only: they are
+   * not delivered yet, and not in the way of others.
+   */
+  readonly unwritten = new Set<string>();
   /** Why its stream is to end. */
   ended: HostError | undefined;
   /** Settles when it is stored that this one holds the session. */

@@ -3,6 +3,7 @@ import type { Timer } from "../../platform/clock.ts";
 import type { HostContext } from "../context.ts";
 import { HostError } from "../errors.ts";
 import { HEARTBEAT_MS } from "../limits.ts";
+import type { Evidence } from "../operations/branch.ts";
 import { headlessSession, runOfHeadlessSession } from "../operations/headless.ts";
 import { offerNext } from "../operations/session-rows.ts";
 import { attachSession, detachSession } from "../operations/sessions.ts";
@@ -128,9 +129,26 @@ export class SessionHub {
 
   picture({ facts: { sessionId } }: Attachment): SessionPicture {
     const { store, clock } = this.#host;
-    const picture = pictureOf(store.reader, sessionId, clock.now());
+    const seen = { now: clock.now(), unwritten: this.#unwrittenOf(sessionId) };
+    const picture = pictureOf(store.reader, sessionId, seen);
     this.#forgetLater(sessionId, picture.endedUntil);
     return picture;
+  }
+
+  /** What stands on the holder's branch, and whether Pi has that on disk. */
+  sawBranch(holder: Attachment, messages: readonly Evidence[], written: boolean): void {
+    const { unwritten, facts } = holder;
+    const before = [...unwritten].join();
+    if (written) unwritten.clear();
+    for (const { messageId, entryId } of written ? [] : messages) {
+      if (entryId === undefined) unwritten.delete(messageId);
+      else unwritten.add(messageId);
+    }
+    if ([...unwritten].join() !== before) this.#poke(facts.sessionId);
+  }
+
+  #unwrittenOf(sessionId: string): ReadonlySet<string> {
+    return this.#attachments.holderOf(sessionId)?.unwritten ?? new Set();
   }
 
   #attachmentOf(facts: AttachFacts, secret: string): Attachment {
@@ -209,7 +227,8 @@ export class SessionHub {
     try {
       const isHeld = this.#attachments.holderOf(sessionId) !== undefined;
       const mayOffer = isHeld && this.#mayShow(sessionId);
-      if (mayOffer && (await offerNext(this.#host, sessionId))) return;
+      const unwritten = this.#unwrittenOf(sessionId);
+      if (mayOffer && (await offerNext(this.#host, sessionId, unwritten))) return;
     } catch (error) {
       this.#putOff(sessionId, error);
     }

@@ -3,7 +3,7 @@ import { ENDED_NEWS_MS, OPEN_MESSAGES_MAX, SESSION_RUNS_MAX } from "../limits.ts
 import { runGraph } from "../operations/graph.ts";
 import { choose } from "../operations/present.ts";
 import { sessionState } from "../operations/session-rows.ts";
-import type { SessionState } from "../operations/session-rows.ts";
+import type { Seen, SessionState } from "../operations/session-rows.ts";
 import type { Instant, RunRecord } from "../records.ts";
 import type { MessageRecord, TurnRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
@@ -40,8 +40,9 @@ export interface SessionPicture {
   readonly openTurn?: string;
 }
 
-export function pictureOf(reader: Reader, sessionId: string, now: Instant): SessionPicture {
-  const state = sessionState(reader, sessionId, now);
+export function pictureOf(reader: Reader, sessionId: string, seen: Seen): SessionPicture {
+  const { now } = seen;
+  const state = sessionState(reader, sessionId, seen);
   const { message, place } = choose(state);
   const turns = reader.turns.allOpenOfSession(sessionId);
   const abort = turns.find((turn) => turn.abortReason !== undefined);
