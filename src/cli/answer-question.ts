@@ -7,9 +7,11 @@ import type { AnswerCheckpointResponse } from "../gen/piworkflows/host/v1/intera
 import { isRejectedFor, rejectionOf } from "../client/rejection.ts";
 import type { Cli } from "./command.ts";
 import { newCommand } from "./commands/shared.ts";
-import { answerOf, ask, choicesOf } from "./prompt.ts";
-import { safe, safeLines } from "./text.ts";
-import { toValue, valueJson } from "./values.ts";
+import { answerOf, choicesOf } from "../client/answer-choices.ts";
+import { ask } from "./prompt.ts";
+import { safe, safeLines } from "../platform/text.ts";
+import { valueJson } from "../client/json-value.ts";
+import { toValue } from "./values.ts";
 import { answerLines, requestLines, typingHint } from "./views/question.ts";
 
 export interface Asking {

@@ -10,7 +10,7 @@ import type { Cli } from "./command.ts";
 import { newCommand } from "./commands/shared.ts";
 import type { CommandFields } from "./commands/shared.ts";
 import { ask } from "./prompt.ts";
-import { fromNow, localTime, safe, safeLines } from "./text.ts";
+import { fromNow, localTime, safe, safeLines } from "../platform/text.ts";
 import { requestLines } from "./views/question.ts";
 import { msOf } from "./views/words.ts";
 

@@ -1,8 +1,6 @@
 /** Asking the person at the terminal. Callers make sure that there is one. */
 import { createInterface } from "node:readline";
 
-export { answerOf, choicesOf } from "../client/answer-choices.ts";
-
 /** The line that was typed; absent when the person left with Ctrl-C or Ctrl-D. */
 export async function ask(question: string): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });

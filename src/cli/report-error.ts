@@ -5,7 +5,7 @@ import { StateFolderError } from "../platform/state-folder.ts";
 import { NotFoundError, RefusedError, UsageError } from "./arguments.ts";
 import { ExitCode } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
-import { safe, safeLines } from "./text.ts";
+import { safe, safeLines } from "../platform/text.ts";
 
 type Kind = "usage" | "refused" | "unreachable" | "internal";
 

@@ -4,11 +4,9 @@ import { resolve } from "node:path";
 import { toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
-import { jsonValue, valueJson } from "../client/json-value.ts";
+import { jsonValue } from "../client/json-value.ts";
 import { UsageError } from "./arguments.ts";
-import { cut, safe } from "./text.ts";
-
-export { valueJson };
+import { cut, safe } from "../platform/text.ts";
 
 /** The documented JSON shape of a message: protobuf's own, with every field present. */
 export function messageJson<Desc extends DescMessage>(

@@ -11,7 +11,7 @@ import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { findInteraction } from "../find-interaction.ts";
-import { safe } from "../text.ts";
+import { safe } from "../../platform/text.ts";
 import { readValue, toValue } from "../values.ts";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { KEY_OPTION, newCommand, printResponse } from "./shared.ts";

@@ -4,7 +4,7 @@ import { BackupResponseSchema } from "../../gen/piworkflows/host/v1/host_service
 import { NotFoundError } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { bytes, safe } from "../text.ts";
+import { bytes, safe } from "../../platform/text.ts";
 import { printResponse } from "./shared.ts";
 
 export const command: Command = {

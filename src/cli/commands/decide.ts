@@ -6,7 +6,7 @@ import { decideAtTerminal } from "../decide-question.ts";
 import type { Decided } from "../decide-question.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { findInteraction } from "../find-interaction.ts";
-import { safe } from "../text.ts";
+import { safe } from "../../platform/text.ts";
 import { KEY_OPTION, printResponse } from "./shared.ts";
 
 export const command: Command = {

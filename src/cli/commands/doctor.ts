@@ -9,7 +9,7 @@ import { localChecks } from "../doctor/checks.ts";
 import type { Check } from "../doctor/checks.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { confirm } from "../prompt.ts";
-import { plural, safe, safeLines } from "../text.ts";
+import { plural, safe, safeLines } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { newCommand } from "./shared.ts";
 

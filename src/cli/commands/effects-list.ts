@@ -7,7 +7,7 @@ import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { tableOrRecords } from "../table.ts";
-import { fromNow, safe } from "../text.ts";
+import { fromNow, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { effectWord, msOf } from "../views/words.ts";
 

@@ -7,7 +7,7 @@ import { UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { safe } from "../text.ts";
+import { safe } from "../../platform/text.ts";
 import { readValue } from "../values.ts";
 import { isTerminal, remedies, statusWord } from "../views/words.ts";
 import { KEY_OPTION, newCommand, printResponse } from "./shared.ts";

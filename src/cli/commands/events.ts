@@ -3,7 +3,7 @@ import type { Event } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { EventSchema } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { localTime, safe, shortJson } from "../text.ts";
+import { localTime, safe, shortJson } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { watchRun } from "../watch-run.ts";
 import { msOf } from "../views/words.ts";

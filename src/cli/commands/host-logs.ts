@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { integer } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { localTime, safe, shortJson } from "../text.ts";
+import { localTime, safe, shortJson } from "../../platform/text.ts";
 
 const LINES_DEFAULT = 50;
 const LINES_MAX = 1_000_000;

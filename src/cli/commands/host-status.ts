@@ -6,7 +6,7 @@ import type { WorkerView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import type { Style } from "../output.ts";
-import { bytes, duration, plural, safe, word } from "../text.ts";
+import { bytes, duration, plural, safe, word } from "../../platform/text.ts";
 import { loopLines } from "../views/run-view.ts";
 import { frameOf, printResponse } from "./shared.ts";
 

@@ -9,7 +9,7 @@ import type { Arguments } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { table } from "../table.ts";
-import { fromNow, safe } from "../text.ts";
+import { fromNow, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { colourOf, msOf, statusWord } from "../views/words.ts";
 

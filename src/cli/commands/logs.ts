@@ -6,7 +6,7 @@ import type { Cli, Command } from "../command.ts";
 import { followLog, readLog } from "../follow-log.ts";
 import type { LogFollow, LogPiece } from "../follow-log.ts";
 import { ExitCode } from "../exit-codes.ts";
-import { bytes, safeLines } from "../text.ts";
+import { bytes, safeLines } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { leave } from "../watch-run.ts";
 import { RUN } from "./shared.ts";

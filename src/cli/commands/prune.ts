@@ -5,7 +5,7 @@ import { RefusedError, UsageError } from "../arguments.ts";
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { confirm } from "../prompt.ts";
-import { bytes, plural } from "../text.ts";
+import { bytes, plural } from "../../platform/text.ts";
 import { parseDuration } from "../times.ts";
 import { newCommand, printResponse } from "./shared.ts";
 

@@ -3,7 +3,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Cli, Option, Positional } from "../command.ts";
-import { plural, safe } from "../text.ts";
+import { plural, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import type { Frame } from "../views/attempts.ts";
 import { problemLine } from "../report-error.ts";

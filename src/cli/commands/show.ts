@@ -10,8 +10,9 @@ import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { didYouMean, nearNames } from "../near-names.ts";
 import { exitCodeOfRun } from "../outcome.ts";
-import { prettyJson, safeLines } from "../text.ts";
-import { messageJson, valueJson } from "../values.ts";
+import { prettyJson, safeLines } from "../../platform/text.ts";
+import { valueJson } from "../../client/json-value.ts";
+import { messageJson } from "../values.ts";
 import { runLines } from "../views/run-view.ts";
 import { frameOf, RUN, viewOf } from "./shared.ts";
 

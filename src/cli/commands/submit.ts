@@ -3,7 +3,7 @@ import type { SubmitResultResponse } from "../../gen/piworkflows/host/v1/interac
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { findInteraction } from "../find-interaction.ts";
-import { safe, safeLines } from "../text.ts";
+import { safe, safeLines } from "../../platform/text.ts";
 import { readValue } from "../values.ts";
 import { KEY_OPTION, newCommand, printResponse } from "./shared.ts";
 

@@ -3,7 +3,7 @@ import type { ValidateWorkflowResponse } from "../../gen/piworkflows/host/v1/run
 import type { Cli, Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { problemLine } from "../report-error.ts";
-import { plural, safe } from "../text.ts";
+import { plural, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { validateWorkflow } from "../validate-workflow.ts";
 

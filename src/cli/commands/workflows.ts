@@ -3,7 +3,7 @@ import { listWorkflows } from "../../platform/workflow-files.ts";
 import type { Command } from "../command.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { table } from "../table.ts";
-import { safe } from "../text.ts";
+import { safe } from "../../platform/text.ts";
 
 export const command: Command = {
   description:

@@ -1,7 +1,7 @@
 /** A workflow's graph as everything that is drawn needs it: plain nodes and plain arrows. */
 import type { Graph, GraphEdge, GraphNode } from "../../gen/piworkflows/common/v1/graph_pb.ts";
-import { safe } from "../text.ts";
-import { valueJson } from "../values.ts";
+import { safe } from "../../platform/text.ts";
+import { valueJson } from "../../client/json-value.ts";
 
 export interface DrawnNode {
   readonly path: string;

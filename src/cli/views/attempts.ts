@@ -4,7 +4,7 @@ import { RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Style } from "../output.ts";
 import { table } from "../table.ts";
-import { duration, safe } from "../text.ts";
+import { duration, safe } from "../../platform/text.ts";
 import { attemptWordIn, colourOf, msOf } from "./words.ts";
 
 export interface Frame {

@@ -1,9 +1,9 @@
 /** A question of a run: what is asked, with what, and what an answer may be. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
-import { choicesOf } from "../prompt.ts";
-import { safe } from "../text.ts";
-import { valueJson } from "../values.ts";
+import { choicesOf } from "../../client/answer-choices.ts";
+import { safe } from "../../platform/text.ts";
+import { valueJson } from "../../client/json-value.ts";
 import { indented, schemaLines, valueLines } from "../../client/value-lines.ts";
 
 const INDENT = "  ";

@@ -4,8 +4,16 @@ import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import type { Effect } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import { RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
-import { duration, fromNow, localTime, plural, prettyJson, safe, safeLines } from "../text.ts";
-import { valueJson } from "../values.ts";
+import {
+  duration,
+  fromNow,
+  localTime,
+  plural,
+  prettyJson,
+  safe,
+  safeLines,
+} from "../../platform/text.ts";
+import { valueJson } from "../../client/json-value.ts";
 import { attemptLines } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";
 import { answerLines, requestLines } from "./question.ts";

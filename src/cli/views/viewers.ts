@@ -6,7 +6,7 @@ import type { WatchRunResponse } from "../../gen/piworkflows/host/v1/run_service
 import type { Cli } from "../command.ts";
 import type { Viewer } from "../follow-run.ts";
 import { cutLine } from "../table.ts";
-import { localTime, safe } from "../text.ts";
+import { localTime, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { attemptLines, elapsed, ordinals } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";

@@ -8,7 +8,7 @@ import { InteractionKind } from "../../gen/piworkflows/common/v1/interaction_pb.
 import { BlockReason, RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Format } from "../output.ts";
-import { word } from "../text.ts";
+import { word } from "../../platform/text.ts";
 
 const COLOURS: Readonly<Record<string, Format>> = {
   queued: "dim",

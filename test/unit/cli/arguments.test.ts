@@ -3,7 +3,8 @@ import { integer, parseArguments, UsageError } from "../../../src/cli/arguments.
 import type { Command } from "../../../src/cli/command.ts";
 import { COMMANDS, findCommand } from "../../../src/cli/commands/index.ts";
 import { parseDuration, parseInstant } from "../../../src/cli/times.ts";
-import { parseJson, readValue, valueJson } from "../../../src/cli/values.ts";
+import { parseJson, readValue } from "../../../src/cli/values.ts";
+import { valueJson } from "../../../src/client/json-value.ts";
 
 const command: Command = {
   description: "",

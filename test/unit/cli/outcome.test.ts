@@ -4,7 +4,7 @@ import { ExitCode } from "../../../src/cli/exit-codes.ts";
 import { exitCodeOfReason, exitCodeOfRun } from "../../../src/cli/outcome.ts";
 import { Reason } from "../../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus, RunSummarySchema } from "../../../src/gen/piworkflows/common/v1/run_pb.ts";
-import { word } from "../../../src/cli/text.ts";
+import { word } from "../../../src/platform/text.ts";
 
 /** Every status and its code; a status that is missing here fails the test. */
 const BY_STATUS: Readonly<Record<string, number>> = {

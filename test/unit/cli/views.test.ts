@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { answerOf, choicesOf } from "../../../src/cli/prompt.ts";
+import { answerOf, choicesOf } from "../../../src/client/answer-choices.ts";
 import { toValue } from "../../../src/cli/values.ts";
 import { typingHint } from "../../../src/cli/views/question.ts";
 import { runLines } from "../../../src/cli/views/run-view.ts";

@@ -10,7 +10,7 @@ import {
   safe,
   safeLines,
   word,
-} from "../../../src/cli/text.ts";
+} from "../../../src/platform/text.ts";
 import { problemLine } from "../../../src/cli/report-error.ts";
 import { cutLine, table, tableOrRecords } from "../../../src/cli/table.ts";
 import { ProblemSchema } from "../../../src/gen/piworkflows/common/v1/error_pb.ts";
