@@ -10,6 +10,11 @@ import type { TurnFact } from "./turn-facts.ts";
 /** A host that takes longer is as good as gone; everything is told again to the next one. */
 const REPORT_MS = 10_000;
 
+/** The host takes no larger value, and no request that is much larger. */
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** What is told of a text that is too long: why a turn failed may be a page of HTML. */
+const TEXT_CHARS_MAX = 16 * 1024;
+
 const OUTCOMES = {
   completed: TurnOutcome.COMPLETED,
   aborted: TurnOutcome.ABORTED,
@@ -53,16 +58,22 @@ function turnFields({ messageId, entryId, end, replyText, replyWhole, error }: T
     messageId,
     entryId,
     outcome: end === undefined ? TurnOutcome.UNSPECIFIED : OUTCOMES[end],
-    replyText,
-    replyWhole,
+    ...replyFields(replyText, replyWhole),
     ...(error === undefined ? {} : { error: errorFields(error) }),
   };
+}
+
+/** Whole, or marked as cut: a report that no host takes would be told again for ever. */
+function replyFields(replyText: string, replyWhole: boolean) {
+  const bytes = Buffer.from(replyText);
+  if (bytes.length <= REPLY_BYTES_MAX) return { replyText, replyWhole };
+  return { replyText: bytes.toString("utf8", 0, TEXT_CHARS_MAX), replyWhole: false };
 }
 
 function errorFields({ kind, message, retryAfterMs }: NonNullable<TurnFact["error"]>) {
   return {
     kind: ERROR_KINDS[kind],
-    message,
+    message: message.slice(0, TEXT_CHARS_MAX),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(retryAfterMs) }),
   };
 }
