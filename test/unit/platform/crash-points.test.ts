@@ -17,6 +17,9 @@ const PROGRAM = `
   }
 `;
 
+/** Several starts of Node.js, one after the other. */
+const STARTS_MS = 20_000;
+
 let folder = "";
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "crash-"));
@@ -42,14 +45,14 @@ describe("a crash point", () => {
     expect(signal).toBe(passed === 4 ? null : "SIGKILL");
   });
 
-  test("armed for one process lets its successors pass", () => {
+  test("armed for one process lets its successors pass", { timeout: STARTS_MS }, () => {
     const env = { PI_WORKFLOWS_CRASH: "commit.before#2", PI_WORKFLOWS_CRASH_ONCE: folder };
     expect(run(env)).toEqual({ signal: "SIGKILL", stdout: "." });
     expect(existsSync(join(folder, crashMark("commit.before#2")))).toBe(true);
     expect(run(env)).toEqual({ signal: null, stdout: "...." });
   });
 
-  test("among several is the death of one process each", () => {
+  test("among several is the death of one process each", { timeout: STARTS_MS }, () => {
     const env = {
       PI_WORKFLOWS_CRASH: "commit.before:settle,commit.before:advance#2,commit.after",
       PI_WORKFLOWS_CRASH_ONCE: folder,
