@@ -37,6 +37,7 @@ test("both steps of a run are done by one Pi, which then ends", async () => {
   expect(stdout).toContain("signed");
   await noPi(bridge);
   expect(starts(bridge)).toBe(1);
+  expect((await bridge.cli("doctor")).stdout).toMatch(/^ok +Pi +1\.6\.0 \(/m);
   const [session = ""] = sessionFiles(bridge, runId);
   expect(session).toContain("Write a draft.");
   expect(session).toContain("Sign: a draft");
@@ -159,6 +160,7 @@ test("without Pi the step fails with what to do about it", async () => {
   );
   expect(stdout).toContain("the setting piCommand names /nowhere/pi, which is no program");
   expect(stdout).toContain("the PATH is ");
+  expect((await bridge.cli("doctor")).stdout).toMatch(/^wrong +Pi +.*piCommand/m);
   expect((await bridge.view(runId)).summary?.status).toBe(RunStatus.FAILED);
 });
 

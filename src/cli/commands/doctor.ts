@@ -23,8 +23,8 @@ interface Report {
 
 export const command: Command = {
   description:
-    "Looks for what is wrong: Node.js, the database driver, the state folder, the settings, the\n" +
-    "host, and contradictions in the stored state. With --repair it mends those for which the\n" +
+    "Looks for what is wrong: Node.js, the database driver, the state folder, the settings, Pi,\n" +
+    "the host, and contradictions in the stored state. With --repair it mends those for which the\n" +
     "stored state holds exact proof, after telling what it would do. Exit code 3 when something\n" +
     "is wrong, 5 when that keeps the host from starting.",
   options: {
