@@ -144,7 +144,11 @@ function listenToSession(pi: ExtensionAPI, guard: Guard, present: Present): void
   pi.on("session_tree", moved);
   pi.on("session_before_compact", compacts);
   pi.on("session_compact", lookLater);
-  pi.on("session_compact_failed", lookLater);
+  pi.on("session_compact_failed", (event) => {
+    // A short session has nothing to compact; the model was stopped all the same.
+    compacts(event);
+    lookLater();
+  });
 }
 
 function ownMessage(message: {

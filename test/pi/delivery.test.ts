@@ -94,6 +94,13 @@ describe("a step", () => {
     expect(bridge.model.queued).toBe(0);
   });
 
+  test("is shown again also when there was nothing to compact", async () => {
+    const { bridge, pi, runId } = await inTurn();
+    await expect(pi.call("compact", {})).rejects.toThrow("Nothing to compact");
+    await bridge.reaches(runId, RunStatus.COMPLETED);
+    expect(await reasons(bridge, pi)).toEqual(["first", "resumed"]);
+  });
+
   test("ends its turn while no host serves, and the next one hears how it ended", async () => {
     const { bridge, pi, runId } = await inTurn();
     await bridge.killHost();
