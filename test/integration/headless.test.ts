@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cancelRun, pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
 import { pruneRuns } from "../../src/host/operations/retention.ts";
+import { ProcessTree } from "../../src/host/supervisor/process-tree.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { HeadlessRig } from "../support/headless-rig.ts";
 
 describe("the Pi of a headless run", () => {
@@ -68,6 +70,18 @@ describe("the Pi of a headless run", () => {
     await rig.pis.stop();
     expect(rig.processes()).toEqual([]);
     expect(rig.pis.isNeeded).toBe(true);
+  });
+
+  test("is found by the next host when it outlives its own", async () => {
+    const rig = new HeadlessRig();
+    const { runId } = await rig.asks("stubborn");
+    await rig.startOf(runId);
+    await rig.see(() => rig.told("child"));
+    const { log, epoch } = rig.host;
+    const tree = new ProcessTree({ clock: systemClock, log, storeTag: rig.storeTag });
+    expect(await tree.endStrays(epoch)).toBe(0);
+    expect(await tree.endStrays(epoch + 1)).toBeGreaterThanOrEqual(2);
+    expect(rig.processes()).toEqual([]);
   });
 
   test("that dies in a turn loses it, is replaced, and the step is shown again", async () => {

@@ -76,6 +76,8 @@ test("the death of the host leaves no Pi, and the next host goes on in the same 
   const [pi] = pis(bridge);
   await bridge.killHost();
   await until(() => !pis(bridge).some(({ pid }) => pid === pi?.pid), { what: () => "its end" });
+  // Nor does the Pi, on its way out, start a host that would start another Pi.
+  expect(running(bridge, "host.cjs")).toEqual([]);
 
   worksWell(bridge);
   await startHost(bridge);
