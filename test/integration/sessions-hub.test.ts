@@ -252,6 +252,20 @@ describe("the session of a headless run", () => {
     expect(hub.picture(stranger).present).toBeUndefined();
   });
 
+  test("is left by a Pi that froze: its stream is open, but it says nothing", async () => {
+    const { rig, hub, runId, sessionId } = await headless();
+    const secret = hub.headlessSecrets.issue(runId);
+    const own = await hub.attach({ ...FACTS, sessionId, secret });
+    rig.at.clock.advance(20_000);
+    hub.hear(sessionId, own.id);
+    rig.at.clock.advance(20_000);
+    expect(hub.attachedSessions()).toHaveLength(1);
+    rig.at.clock.advance(10_000);
+    expect(hub.attachedSessions()).toEqual([]);
+    await vi.waitUntil(() => rig.reader.sessions.get(sessionId)?.status === "detached");
+    expect((await hub.attach({ ...FACTS, sessionId, secret })).holder).toBe(true);
+  });
+
   test("is not the session of a process that shows the secret from elsewhere", async () => {
     const { hub, runId } = await headless();
     const secret = hub.headlessSecrets.issue(runId);

@@ -74,9 +74,9 @@ export class Attachments {
     return this.ofSession(sessionId).find((one) => one.holder);
   }
 
-  /** True while somebody waits for a holder to fall silent. */
-  get haveStandbys(): boolean {
-    return [...this.#seats.values()].some((seat) => seat.length > 1);
+  /** True while it matters to somebody that a holder falls silent. */
+  get needBeats(): boolean {
+    return [...this.#seats.values()].some((seat) => seat.length > 1 || seat.some(isHeadless));
   }
 
   /** The first holds the session, a later one stands by or takes it over. */
@@ -112,18 +112,28 @@ export class Attachments {
     const attachment = this.ofSession(sessionId).find((one) => one.id === attachmentId);
     if (attachment?.holder === true) return attachment;
     if (attachment !== undefined || this.#fenced.has(attachmentId)) throw fenced(sessionId);
-    const message = `attachment ${attachmentId} of session ${sessionId} has ended; attach again`;
-    throw new HostError("REQUEST_INVALID", message);
+    throw ended({ id: attachmentId, facts: { sessionId } });
   }
 
-  /** Called at each heartbeat: a holder that has said nothing for two gives way to a standby. */
+  /**
+   * Called at each heartbeat: a holder that has said nothing for two gives way to a
+   * standby. The own Pi of a headless run counts as gone then, also when nobody
+   * waits: it is frozen, and only the host is there to notice.
+   */
   beat(): void {
     for (const seat of this.#seats.values()) {
       const holder = seat.find((one) => one.holder);
       const next = seat.find((one) => one.mayHold && !one.holder);
-      if (holder === undefined || next === undefined) continue;
+      if (holder === undefined || (next === undefined && !isHeadless(holder))) continue;
       holder.missed += 1;
       if (holder.missed <= BEATS_MISSED_MAX) continue;
+      if (next === undefined) {
+        holder.ended = ended(holder);
+        this.leave(holder);
+        holder.holder = false;
+        holder.touch();
+        continue;
+      }
       holder.holder = false;
       // The last in the line: when it wakes up it may hold the session again after the others.
       seat.splice(seat.indexOf(holder), 1);
@@ -171,6 +181,21 @@ function replaceOwn(seat: Attachment[], { facts }: Attachment): boolean {
   own.holder = false;
   own.touch();
   return held;
+}
+
+function isHeadless({ facts }: Attachment): boolean {
+  return facts.headlessRun !== undefined;
+}
+
+function ended({
+  id,
+  facts: { sessionId },
+}: {
+  readonly id: string;
+  readonly facts: Pick<AttachFacts, "sessionId">;
+}): HostError {
+  const message = `attachment ${id} of session ${sessionId} has ended; attach again`;
+  return new HostError("REQUEST_INVALID", message);
 }
 
 function fenced(sessionId: string): HostError {

@@ -272,7 +272,7 @@ export class SessionHub {
 
   /** Silence is only looked for where somebody waits for it; idle sessions cost nothing. */
   #keepTime(): void {
-    if (this.#closed || !this.#attachments.haveStandbys) {
+    if (this.#closed || !this.#attachments.needBeats) {
       this.#beating?.cancel();
       this.#beating = undefined;
     } else {

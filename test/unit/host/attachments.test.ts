@@ -138,6 +138,26 @@ describe("a holder that falls silent", () => {
   });
 });
 
+describe("a headless run's own Pi that falls silent", () => {
+  test("counts as gone, though nobody waits, and may come again", () => {
+    const { attachments, vacant } = open();
+    const facts = { sessionId: "s", cwd: "/", sessionFile: "", mode: "rpc", pid: 7 };
+    const own = new Attachment({ ...facts, headlessRun: "run_1" }, true);
+    attachments.join(own, false);
+    expect(attachments.needBeats).toBe(true);
+    for (let beat = 0; beat < BEATS_MISSED_MAX; beat += 1) attachments.beat();
+    own.missed = 0;
+    for (let beat = 0; beat < BEATS_MISSED_MAX; beat += 1) attachments.beat();
+    expect([own.holder, vacant]).toEqual([true, []]);
+    attachments.beat();
+    expect([own.holder, own.ended?.reason, vacant]).toEqual([false, "REQUEST_INVALID", ["s"]]);
+    expect(attachments.needBeats).toBe(false);
+    const again = new Attachment({ ...facts, headlessRun: "run_1" }, true);
+    attachments.join(again, false);
+    expect(again.holder).toBe(true);
+  });
+});
+
 describe("the secret of a headless run's Pi", () => {
   const BEARER = { sessionId: "wf-run_1", pid: 7 };
 
