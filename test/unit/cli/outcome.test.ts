@@ -46,6 +46,10 @@ const BY_REASON: Readonly<Record<string, number>> = {
   storage_failed: 3,
   worker_unknown: 3,
   request_invalid: 2,
+  submission_in_progress: 3,
+  wrong_session: 3,
+  human_only: 3,
+  session_fenced: 3,
 };
 
 describe("the exit code", () => {
