@@ -165,6 +165,13 @@ describe("for how long a provider holds a session back", () => {
     expect(holdMs({ retryAfterMs: 7_000 }, 4)).toBe(7_000);
     expect(holdMs({ retryAfterMs: 0 }, 0)).toBe(1_000);
     expect(holdMs({ retryAfterMs: 1e12 }, 0)).toBe(HOLD_MS_MAX);
+    expect(holdMs({ retryAfterMs: 1e12 }, 99)).toBe(HOLD_MS_MAX);
+  });
+
+  test("longer than the provider says once its word was wrong five times in a row", () => {
+    const waits = [4, 5, 6, 10, 99].map((before) => holdMs({ retryAfterMs: 0 }, before));
+    expect(waits).toEqual([1_000, 30_000, 60_000, 900_000, 900_000]);
+    expect(holdMs({ retryAfterMs: 3_600_000 }, 9)).toBe(3_600_000);
   });
 
   test("longer with each limit in a row when it says nothing", () => {
