@@ -14,7 +14,12 @@ export function choicesOf(schema: JsonValue): readonly Choice[] {
   if (!isObject(schema)) return [];
   const values = valuesOf(schema);
   if (!values.every((value) => typeof value !== "object" || value === null)) return [];
-  const labels = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const plain = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  // The text "true" and the value true would read alike: then the text is shown quoted.
+  const labels = plain.map((label, index) => {
+    const isAlone = plain.indexOf(label) === plain.lastIndexOf(label);
+    return isAlone ? label : JSON.stringify(values[index]);
+  });
   // "2" would mean the second choice and the answer 2.
   const isNumbered = labels.every((label) => label.trim() === "" || Number.isNaN(Number(label)));
   return values.map((value, index) => ({
