@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";

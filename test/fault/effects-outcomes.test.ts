@@ -1,7 +1,7 @@
 // What happens outside cannot be undone, and may happen without anybody hearing of it. Each row of
 // the table of effects, against a service that commits and then holds or breaks its reply.
 import { describe, expect, test } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { isRejectedFor } from "../../src/client/rejection.ts";
 import { EffectStatus } from "../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";

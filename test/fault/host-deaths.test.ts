@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { toValue, valueJson } from "../../src/cli/values.ts";
+import { toValue } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { isHostGone, isRejectedFor } from "../../src/client/rejection.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";

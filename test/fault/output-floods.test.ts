@@ -4,7 +4,7 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { startRun } from "../support/journeys.ts";
 import { Voyage } from "../support/voyage.ts";

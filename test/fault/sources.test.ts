@@ -2,7 +2,7 @@
 // before the change is evaluated, names it, and leaves two ways on to a person.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { rejectionOf } from "../../src/client/rejection.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import type { Rejection } from "../../src/gen/piworkflows/common/v1/error_pb.ts";

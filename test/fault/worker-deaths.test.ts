@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { BlockReason, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import type { RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";

@@ -1,7 +1,8 @@
 /** Runs with one effect each, against a service outside, on one host for a whole test file. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
-import { toValue, valueJson } from "../../src/cli/values.ts";
+import { toValue } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { EffectStatus } from "../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import type { Effect } from "../../src/gen/piworkflows/common/v1/effect_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";

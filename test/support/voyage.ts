@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
-import { valueJson } from "../../src/cli/values.ts";
+import { valueJson } from "../../src/client/json-value.ts";
 import { isHostGone } from "../../src/client/rejection.ts";
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
