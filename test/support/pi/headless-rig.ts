@@ -43,9 +43,11 @@ export async function startRun(
   return receipt.runId;
 }
 
-/** Pis of the profile. */
+/** Pis of the profile. Pi writes its name over its command line once it has begun. */
 export function pis(bridge: Bridge): readonly Process[] {
-  return processesOf(bridge.profile.folder).filter(({ command }) => command.includes("--mode rpc"));
+  return processesOf(bridge.profile.folder).filter(
+    ({ command }) => command.includes("--mode rpc") || /^pi( |$)/.test(command),
+  );
 }
 
 export async function noPi(bridge: Bridge): Promise<void> {
