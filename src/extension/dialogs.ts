@@ -82,7 +82,9 @@ export async function askAnswer(
 /** What is asked, whole: its title, its subject, who is meant and until when. */
 export function subjectLines(interaction: Interaction): readonly string[] {
   const request = valueJson(interaction.request);
-  const { title, body } = partsOf(request, safeLines(interaction.summary));
+  const { title: asked, body } = partsOf(request, safeLines(interaction.summary));
+  // Several runs may ask alike; an open dialog says whose it is.
+  const title = interaction.runTitle === "" ? asked : `${safe(interaction.runTitle)} · ${asked}`;
   const deadline = msOf(interaction.deadlineAt);
   const at = deadline === undefined ? "" : localTime(deadline);
   const end = interaction.hasDefault ? "A default applies at" : "Expires at";

@@ -58,6 +58,8 @@ export interface ParsedCommand {
   readonly target: string;
   /** What follows, as it was typed. */
   readonly rest: string;
+  /** Target and rest in one, as they were typed. */
+  readonly whole: string;
   readonly flags: ReadonlySet<string>;
 }
 
@@ -76,9 +78,10 @@ export function parseCommand(typed: string): ParsedCommand | undefined {
     throw new CommandUsageError(`/workflow ${name}: there is no such action. Actions: ${known}`);
   }
   const flags = new Set<string>();
-  const [target, afterTarget] = nextWord(takeFlags(afterName, name, flags));
-  const rest = takeFlags(afterTarget, name, flags).trim();
-  return { name, target, rest, flags };
+  const typedTarget = takeFlags(afterName, name, flags);
+  const [target, afterTarget] = nextWord(typedTarget);
+  const rest = takeLastFlags(takeFlags(afterTarget, name, flags), name, flags).trim();
+  return { name, target, rest, whole: typedTarget.trim(), flags };
 }
 
 export function usageLines(): readonly string[] {
@@ -113,6 +116,17 @@ function takeFlags(text: string, name: CommandName, flags: Set<string>): string 
     }
     flags.add(word);
     left = after;
+  }
+}
+
+/** Options after a text; a word there that is no option belongs to the text. */
+function takeLastFlags(text: string, name: CommandName, flags: Set<string>): string {
+  let left = text.trimEnd();
+  for (;;) {
+    const word = /(?:^|\s)(--\S+)$/.exec(left)?.[1];
+    if (word === undefined || !flagsOf(name).includes(word)) return left;
+    flags.add(word);
+    left = left.slice(0, -word.length).trimEnd();
   }
 }
 

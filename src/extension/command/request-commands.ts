@@ -5,12 +5,16 @@ import { jsonValue, valueJson } from "../../client/json-value.ts";
 import { isRejectedFor, rejectionOf } from "../../client/rejection.ts";
 import { Reason } from "../../gen/piworkflows/common/v1/error_pb.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
-import { safe, safeLines } from "../../platform/text.ts";
+import { cut, safe, safeLines, shortJson } from "../../platform/text.ts";
 import { askAnswer, askDecision, chooseRun, untilClosed } from "../dialogs.ts";
 import { INTERACTION_KIND, kindName } from "../run-words.ts";
 import { ask, newCommand } from "../tool/call.ts";
 import { CommandError, PERSON } from "./call.ts";
 import type { CommandCall } from "./call.ts";
+import { knownId } from "./known-id.ts";
+
+const ANSWER_CHARS = 80;
+const NAMED_CHARS = 100;
 
 /** Makes a human decision, with what only this session's user has. */
 export async function decide(call: CommandCall): Promise<void> {
@@ -31,7 +35,7 @@ export async function decide(call: CommandCall): Promise<void> {
       return interactions.answerDecision({ ...request, capability }, options);
     });
     const label = interaction.choices.find(({ id }) => id === decided.choice)?.label;
-    place.ui.notify(`decided: ${safe(label ?? decided.choice)}`, "info");
+    place.ui.notify(`decided: ${safe(label ?? decided.choice)} ${named(interaction)}`, "info");
   } finally {
     open.stop();
   }
@@ -39,21 +43,24 @@ export async function decide(call: CommandCall): Promise<void> {
 
 /** Answers a checkpoint, with what was typed or by asking. */
 export async function answer(call: CommandCall): Promise<void> {
-  const { place, link, parsed } = call;
-  const interaction = await find(call, INTERACTION_KIND.checkpoint);
+  const { place, link } = call;
+  const { target, text: typed } = spokenTo(call);
+  const interaction = await find(call, INTERACTION_KIND.checkpoint, target);
   if (interaction === undefined) return;
   const { interactionId } = interaction;
-  if (parsed.rest !== "") {
-    await send(call, interactionId, answerOf(parsed.rest, valueJson(interaction.schema)));
-    place.ui.notify(`answered ${interactionId}`, "info");
+  if (typed !== "") {
+    const value = answerOf(typed, valueJson(interaction.schema));
+    await send(call, interactionId, value);
+    place.ui.notify(answeredText(interaction, value), "info");
     return;
   }
   const open = untilClosed(link, interactionId, call.signal);
   try {
-    const isAnswered = await askUntilTaken(call, interaction, open.signal);
-    const text = isAnswered
-      ? `answered ${interactionId}`
-      : leftText(call, open.signal, interactionId);
+    const taken = await askUntilTaken(call, interaction, open.signal);
+    const text =
+      taken === undefined
+        ? leftText(call, open.signal, interactionId)
+        : answeredText(interaction, taken);
     place.ui.notify(text, "info");
   } finally {
     open.stop();
@@ -64,18 +71,42 @@ const NOT_ATTACHED =
   "This session is not attached to the host now, so it cannot decide. Try again, or type " +
   "/workflow here if another Pi has taken it over.";
 
-/** A wrong answer is told and asked for again. */
+interface Spoken {
+  readonly target: string;
+  readonly text: string;
+}
+
+/** What begins with no id is the answer itself. */
+function spokenTo({ parsed, link }: CommandCall): Spoken {
+  const { target, rest, whole } = parsed;
+  const isId = /^(?:int|run)_/.test(target) || knownId(link, target) !== target;
+  return isId ? { target, text: rest } : { target: "", text: whole };
+}
+
+function answeredText(interaction: Interaction, value: JsonValue): string {
+  const told =
+    typeof value === "string" ? cut(safe(value), ANSWER_CHARS) : shortJson(value, ANSWER_CHARS);
+  return `answered: ${told} ${named(interaction)}`;
+}
+
+/** The request as the user knows it: notices stand far from what they are about. */
+function named({ runTitle, summary, interactionId }: Interaction): string {
+  const words = [runTitle, summary].filter((word) => word !== "").map((word) => safe(word));
+  return `(${cut(words.length === 0 ? interactionId : words.join(" · "), NAMED_CHARS)})`;
+}
+
+/** A wrong answer is told and asked for again; what was taken is returned. */
 async function askUntilTaken(
   call: CommandCall,
   interaction: Interaction,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<JsonValue | undefined> {
   for (;;) {
     const value = await askAnswer(call.place, interaction, signal);
-    if (value === undefined) return false;
+    if (value === undefined) return undefined;
     try {
       await send(call, interaction.interactionId, value);
-      return true;
+      return value;
     } catch (error) {
       if (!isRejectedFor(error, Reason.ANSWER_INVALID)) throw error;
       call.place.ui.notify(safeLines(rejectionOf(error)?.message ?? ""), "warning");
@@ -90,8 +121,12 @@ async function send(call: CommandCall, interactionId: string, value: JsonValue):
 }
 
 /** The request that was named or is the only one of its kind, whole; absent when none was chosen. */
-async function find(call: CommandCall, kind: number): Promise<Interaction | undefined> {
-  const interactionId = await idOf(call, kind);
+async function find(
+  call: CommandCall,
+  kind: number,
+  typed = call.parsed.target,
+): Promise<Interaction | undefined> {
+  const interactionId = await idOf(call, kind, knownId(call.link, typed));
   if (interactionId === undefined) return undefined;
   const { interaction } = await ask(call, ({ interactions }, options) =>
     interactions.getInteraction({ interactionId }, options),
@@ -101,9 +136,8 @@ async function find(call: CommandCall, kind: number): Promise<Interaction | unde
   return interaction;
 }
 
-async function idOf(call: CommandCall, kind: number): Promise<string | undefined> {
-  const { link, parsed, place, signal } = call;
-  const { target } = parsed;
+async function idOf(call: CommandCall, kind: number, target: string): Promise<string | undefined> {
+  const { link, place, signal } = call;
   if (target.startsWith("run_")) return await ofRun(call, target);
   if (target !== "") return target;
   const waiting = (link.picture?.runs ?? []).flatMap(({ summary }) =>

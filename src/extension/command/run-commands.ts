@@ -17,6 +17,7 @@ import { ask, newCommand } from "../tool/call.ts";
 import { startable } from "../trust.ts";
 import { CommandError, PERSON } from "./call.ts";
 import type { CommandCall } from "./call.ts";
+import { knownId, shortId } from "./known-id.ts";
 
 const RUNS_SHOWN = 10;
 const STATUS_COLUMNS = 160;
@@ -61,7 +62,7 @@ export async function start(call: CommandCall): Promise<void> {
   say(call, [
     isOld
       ? `${runId} runs already: it was started less than a minute ago (--allow-duplicate starts another)`
-      : `started ${runId}`,
+      : `started ${workflowName(parsed.target)} (${shortId(runId)})`,
     ...response.warnings.map(({ message }) => `warning: ${safeLines(message)}`),
   ]);
   if (place.sessionManager.getSessionFile() !== undefined) return;
@@ -131,7 +132,7 @@ export async function resume(call: CommandCall): Promise<void> {
   const request = { command: newCommand(PERSON), runId, sourcePolicy: policyOf(call) };
   const { run } = await ask(call, ({ runs }, options) => runs.resumeRun(request, options));
   link.allowWake();
-  sayChanged(call, run);
+  say(call, [`resumed: ${run === undefined ? runId : titleOf(run)}`]);
 }
 
 /**
@@ -169,7 +170,7 @@ async function runOf(
   { fits, withEnded = false }: { readonly fits: Fits; readonly withEnded?: boolean },
 ): Promise<string | undefined> {
   const { parsed, place, signal } = call;
-  if (parsed.target !== "") return parsed.target;
+  if (parsed.target !== "") return knownId(call.link, parsed.target);
   const candidates = summaries(call, withEnded).filter(fits);
   const run = await chooseRun(place, candidates, { verb, signal });
   return run?.runId;
@@ -202,7 +203,17 @@ function typedValue(text: string): JsonValue {
 function sayChanged(call: CommandCall, run: RunSummary | undefined): void {
   if (run === undefined) return;
   const after = run.pauseRequested ? " (after the effect that is being applied)" : "";
-  say(call, [`${run.runId} is ${statusWords(run).word}${after}: ${safe(run.title)}`]);
+  say(call, [`${run.runId} is ${statusWords(run).word}${after}: ${titleOf(run)}`]);
+}
+
+function titleOf({ title, workflow }: RunSummary): string {
+  return safe(title === "" ? workflow : title);
+}
+
+/** A path is told by the name of its file. */
+function workflowName(nameOrPath: string): string {
+  const file = nameOrPath.split(/[/\\]/).at(-1) ?? nameOrPath;
+  return safe(file.replace(/(?:\.workflow)?\.\w+$/, ""));
 }
 
 function say({ place }: CommandCall, lines: readonly string[]): void {

@@ -11,6 +11,7 @@ import { ask, newCommand } from "../tool/call.ts";
 import { clearEnded } from "../widget.ts";
 import { CommandError, PERSON } from "./call.ts";
 import type { CommandCall } from "./call.ts";
+import { knownId } from "./known-id.ts";
 
 /** How long a take-over may need until it is seen here. */
 const TAKE_OVER_MS = 5_000;
@@ -24,7 +25,7 @@ export async function here(call: CommandCall): Promise<void> {
   }
   const request = {
     command: newCommand(PERSON),
-    runId: parsed.target,
+    runId: knownId(link, parsed.target),
     sessionId: link.sessionId,
   };
   const { receipt } = await ask(call, ({ sessions, attachmentId }, options) => {

@@ -28,6 +28,7 @@ const CHOICES = [
 const DECISION = {
   interactionId: "int_3",
   kind: InteractionKind.HUMAN_DECISION,
+  runTitle: "release 1.2",
   summary: "Publish?",
   audience: "the editor",
   choices: CHOICES,
@@ -62,9 +63,13 @@ describe("/workflow decide", () => {
 
   test("shows the whole subject, asks, and decides with the session's capability", async () => {
     const { type, place, asked } = deciding("Publish");
-    expect(await type("decide")).toBe("decided: Publish");
+    expect(await type("decide")).toBe("decided: Publish (release 1.2 · Publish?)");
     const [dialog] = place.asked;
-    for (const part of ["Publish these notes?", "# Notes\nall of them", "For: the editor"]) {
+    for (const part of [
+      "release 1.2 · Publish these notes?",
+      "# Notes\nall of them",
+      "For: the editor",
+    ]) {
       expect(dialog?.title).toContain(part);
     }
     expect(dialog?.title).toContain("A default applies at");
@@ -117,7 +122,7 @@ describe("/workflow decide", () => {
   test("takes no Enter key in a terminal that came before anybody could read", async () => {
     const { type, place, asked } = deciding("Publish", "No, ask again", "Drop it", "Yes");
     place.mode = "tui";
-    expect(await type("decide")).toBe("decided: Drop it");
+    expect(await type("decide")).toContain("decided: Drop it");
     expect(place.asked.map(({ options }) => options[0])).toEqual([
       "Publish",
       "No, ask again",
@@ -200,10 +205,42 @@ describe("/workflow answer", () => {
 
   test("takes what was typed, as JSON or as text, and names no session", async () => {
     const { type, asked } = answering(question);
-    expect(await type('answer int_2 {"write": true}')).toBe("answered int_2");
+    expect(await type('answer int_2 {"write": true}')).toBe(
+      'answered: {"write":true} (Write the report?)',
+    );
     await type("answer int_2 yes, do");
     expect(asked.map(({ answer }) => valueJson(answer))).toEqual([{ write: true }, "yes, do"]);
     expect(asked[0]?.sessionId).toBe("");
+  });
+
+  test("takes what is no id for the answer to the only question", async () => {
+    const { type, link, asked, place } = answering(question, undefined);
+    link.picture = pictureOf({ runs: [waiting("int_0002", InteractionKind.CHECKPOINT)] });
+    expect(await type("answer yes, do")).toBe("answered: yes, do (Write the report?)");
+    await type('answer {"a":  1}');
+    await type('answer "well" said');
+    expect(asked.map(({ answer }) => valueJson(answer))).toEqual([
+      "yes, do",
+      { a: 1 },
+      '"well" said',
+    ]);
+    expect(asked.map(({ interactionId }) => interactionId)).toEqual(["int_2", "int_2", "int_2"]);
+    await type("answer 0002");
+    expect(place.asked).toHaveLength(1);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("asks which question a bare answer is for", async () => {
+    const { type, link, asked, place } = answering(question, "run_2 waiting: release 1.2");
+    link.picture = pictureOf({
+      runs: [
+        waiting("int_1", InteractionKind.CHECKPOINT, "run_1"),
+        waiting("int_2", InteractionKind.CHECKPOINT, "run_2"),
+      ],
+    });
+    await type("answer yes");
+    expect(place.asked[0]?.options).toHaveLength(2);
+    expect(asked.map(({ answer }) => valueJson(answer))).toEqual(["yes"]);
   });
 
   test("offers the choices of the schema", async () => {

@@ -43,6 +43,20 @@ describe("what is typed after /workflow", () => {
     expect(parsed("resume run_1 --accept-source")).toMatchObject({ flags: ["--accept-source"] });
   });
 
+  test("may have its options after the input, and words that look like options in it", () => {
+    expect(parsed('start notes {"a":  1} --allow-duplicate')).toEqual({
+      name: "start",
+      target: "notes",
+      rest: '{"a":  1}',
+      flags: ["--allow-duplicate"],
+    });
+    expect(parsed("start notes use --force always")).toMatchObject({
+      rest: "use --force always",
+      flags: [],
+    });
+    expect(parsed("start notes use --force")).toMatchObject({ rest: "use --force", flags: [] });
+  });
+
   test("with an unknown action or option is told the known ones", () => {
     expect(() => parseCommand("strat x")).toThrow(CommandUsageError);
     expect(() => parseCommand("strat x")).toThrow("start, status");

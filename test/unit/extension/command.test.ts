@@ -65,6 +65,7 @@ describe("/workflow start", () => {
     });
     expect(valueJson(asked[0]?.input)).toEqual({ tag: "v1" });
     expect(place.notes.map(({ type: kind }) => kind)).toEqual(["info", "warning"]);
+    expect(place.notes[0]?.text).toBe("started notes (run_7)");
     await type("start notes.workflow.ts since yesterday");
     expect(valueJson(asked[1]?.input)).toBe("since yesterday");
   });
@@ -101,7 +102,7 @@ describe("/workflow resume", () => {
   test("lets the paused run go on, and steps start turns again", async () => {
     const { type, link, asked } = resuming();
     link.picture = pictureOf({ runs: [sessionRun(), PAUSED] });
-    expect(await type("resume")).toBe("run_2 is waiting: t");
+    expect(await type("resume")).toBe("resumed: t");
     expect(asked).toMatchObject([{ runId: "run_2" }]);
     expect(link.wakes).toBe(1);
   });
@@ -133,6 +134,15 @@ describe("/workflow resume", () => {
     link.picture = pictureOf({ runs: [sessionRun(), PAUSED], openTurn: "msg_1" });
     await type("resume run_2 --recorded-source");
     expect(asked).toMatchObject([{ runId: "run_2", sourcePolicy: SourcePolicy.RECORDED }]);
+  });
+
+  test("knows a run of the session by the end of its id", async () => {
+    const { type, link, asked } = resuming();
+    const run = sessionRun({ runId: "run_01m8mammqv", status: RunStatus.PAUSED });
+    link.picture = pictureOf({ runs: [sessionRun(), run] });
+    await type("resume mammqv");
+    await type("resume run_…mammqv");
+    expect(asked.map(({ runId }) => runId)).toEqual(["run_01m8mammqv", "run_01m8mammqv"]);
   });
 });
 
