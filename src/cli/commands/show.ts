@@ -34,7 +34,7 @@ export const command: Command = {
     raw: { type: "boolean", help: "With a value that is text: print it as it is, without quotes" },
   },
   examples: [
-    ["show run_01jd", "by the beginning of its id"],
+    ["show sn9r5", "by the end of its id"],
     ["show run_01jd --json", "as JSON"],
     ["show run_01jd --output collect", "what the node collect returned"],
   ],

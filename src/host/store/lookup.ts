@@ -14,17 +14,24 @@ interface Ids {
 
 interface Kind {
   readonly noun: string;
+  readonly article: "a" | "an";
   readonly prefix: string;
   readonly reason: RejectionReason;
 }
 
-const RUN: Kind = { noun: "run", prefix: "run_", reason: "RUN_NOT_FOUND" };
+const RUN: Kind = { noun: "run", article: "a", prefix: "run_", reason: "RUN_NOT_FOUND" };
 const INTERACTION: Kind = {
   noun: "interaction",
+  article: "an",
   prefix: "int_",
   reason: "INTERACTION_NOT_FOUND",
 };
-const EFFECT: Kind = { noun: "effect", prefix: "eff_", reason: "EFFECT_NOT_FOUND" };
+const EFFECT: Kind = {
+  noun: "effect",
+  article: "an",
+  prefix: "eff_",
+  reason: "EFFECT_NOT_FOUND",
+};
 
 /** The run that an id, or a part of one, means. */
 export function resolveRunId(reader: Reader, text: string): string {
@@ -45,14 +52,14 @@ export function resolveEffectId(reader: Reader, text: string): string {
  * Ids of one day begin alike and differ at their ends, so either is taken. The
  * letters before the underscore may be left out.
  */
-function resolve({ noun, prefix, reason }: Kind, ids: Ids, text: string): string {
+function resolve({ noun, article, prefix, reason }: Kind, ids: Ids, text: string): string {
   const part = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   if (ids.get(prefix + part) !== undefined) return prefix + part;
   const end = part.replace(LEFT_OUT, "");
   if (end.length < ID_PREFIX_CHARS_MIN)
     throw new HostError(
       reason,
-      `"${text}" is too short to find a ${noun}: give at least ${ID_PREFIX_CHARS_MIN} characters of the beginning or the end of its id`,
+      `"${text}" is too short to find ${article} ${noun}: give at least ${ID_PREFIX_CHARS_MIN} characters of the beginning or the end of its id`,
     );
   const beginning = end === part ? ids.idsByPrefix(prefix + part, NAMES_MAX) : [];
   const found = [...new Set([...beginning, ...ids.idsBySuffix(end, NAMES_MAX)])];
