@@ -8,11 +8,13 @@ import { isRejectedFor, rejectionOf } from "../client/rejection.ts";
 import type { Cli } from "./command.ts";
 import { newCommand } from "./commands/shared.ts";
 import { answerOf, choicesOf } from "../client/answer-choices.ts";
+import { interactionOf } from "./find-interaction.ts";
 import { ask } from "./prompt.ts";
 import { safe, safeLines } from "../platform/text.ts";
 import { valueJson } from "../client/json-value.ts";
 import { toValue } from "./values.ts";
 import { answerLines, requestLines, typingHint } from "./views/question.ts";
+import { closedWords, isClosed } from "./views/waiting.ts";
 
 export interface Asking {
   readonly interactionId: string;
@@ -20,18 +22,17 @@ export interface Asking {
   readonly key?: string | undefined;
 }
 
-/** `left`: the person did not want to answer. `closed`: somebody else did first. */
+/** `left`: the person did not want to answer. `closed`: somebody else did first; `how` says it. */
 export type Asked =
-  | { readonly end: "left" | "closed" }
+  | { readonly end: "left" }
+  | { readonly end: "closed"; readonly how: string }
   | { readonly end: "answered"; readonly response: AnswerCheckpointResponse };
 
 /** Shows the question and asks until the host takes the answer. */
 export async function askPerson(cli: Cli, client: HostClient, asking: Asking): Promise<Asked> {
   const { interactionId, key } = asking;
-  const { interaction } = await client.call(({ interactions }) =>
-    interactions.getInteraction({ interactionId }),
-  );
-  if (interaction === undefined) return { end: "closed" };
+  const interaction = await interactionOf(client, interactionId);
+  if (isClosed(interaction)) return { end: "closed", how: closedWords(interaction, "already") };
   const schema = valueJson(interaction.schema);
   cli.out.lines(questionLines(cli, interaction, schema));
   for (;;) {
@@ -46,7 +47,9 @@ export async function askPerson(cli: Cli, client: HostClient, asking: Asking): P
       );
       return { end: "answered", response };
     } catch (error) {
-      if (isRejectedFor(error, Reason.INTERACTION_CLOSED)) return { end: "closed" };
+      if (isRejectedFor(error, Reason.INTERACTION_CLOSED)) {
+        return { end: "closed", how: closedWords(await interactionOf(client, interactionId)) };
+      }
       if (!isRejectedFor(error, Reason.ANSWER_INVALID)) throw error;
       cli.out.note(wrongAnswer(rejectionOf(error)?.message ?? "", schema));
     }

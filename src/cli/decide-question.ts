@@ -9,9 +9,11 @@ import { RefusedError } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { newCommand } from "./commands/shared.ts";
 import type { CommandFields } from "./commands/shared.ts";
+import { interactionOf } from "./find-interaction.ts";
 import { ask } from "./prompt.ts";
-import { fromNow, localTime, safe, safeLines } from "../platform/text.ts";
-import { requestLines } from "./views/question.ts";
+import { fromNow, localTime, plural, safe, safeLines } from "../platform/text.ts";
+import { choiceText, limitsOf, requestLines } from "./views/question.ts";
+import { closedWords, isClosed } from "./views/waiting.ts";
 import { msOf } from "./views/words.ts";
 
 export interface Deciding {
@@ -20,9 +22,10 @@ export interface Deciding {
   readonly key?: string | undefined;
 }
 
-/** `left`: the person did not want to decide. `closed`: somebody or a policy did first. */
+/** `left`: the person did not want to decide. `closed`: somebody or a policy did first; `how` says it. */
 export type Decided =
-  | { readonly end: "left" | "closed" }
+  | { readonly end: "left" }
+  | { readonly end: "closed"; readonly how: string }
   | { readonly end: "decided"; readonly response: AnswerDecisionResponse };
 
 /** Shows the whole subject, then asks until the host takes the decision. */
@@ -32,10 +35,8 @@ export async function decideAtTerminal(
   deciding: Deciding,
 ): Promise<Decided> {
   const { interactionId, key } = deciding;
-  const { interaction } = await client.call(({ interactions }) =>
-    interactions.getInteraction({ interactionId }),
-  );
-  if (interaction === undefined) return { end: "closed" };
+  const interaction = await interactionOf(client, interactionId);
+  if (isClosed(interaction)) return { end: "closed", how: closedWords(interaction, "already") };
   cli.out.lines(subjectLines(cli, interaction));
   for (;;) {
     const chosen = await choose(interaction.choices);
@@ -44,7 +45,7 @@ export async function decideAtTerminal(
       cli.out.note(`type a number from 1 to ${interaction.choices.length}`);
       continue;
     }
-    const text = await askText(chosen);
+    const text = await askText(cli, chosen);
     if (text === undefined) return { end: "left" };
     const response = await decide(cli, client, {
       command: newCommand(key),
@@ -53,7 +54,9 @@ export async function decideAtTerminal(
       text,
       capability: personKey(cli),
     });
-    if (response === "closed") return { end: "closed" };
+    if (response === "closed") {
+      return { end: "closed", how: closedWords(await interactionOf(client, interactionId)) };
+    }
     if (response !== "invalid") return { end: "decided", response };
   }
 }
@@ -94,7 +97,7 @@ function subjectLines({ out, clock }: Cli, interaction: Interaction): readonly s
     "",
     ...requestLines(interaction),
     "",
-    ...choices.map(({ label, id }, index) => `  ${index + 1}  ${safe(label)} (${safe(id)})`),
+    ...choices.map((choice, index) => `  ${index + 1}  ${choiceText(choice)}`),
     "(type a number; Ctrl-D leaves the decision open)",
   ];
 }
@@ -108,9 +111,22 @@ async function choose(
   return choices[Number(word) - 1] ?? choices.find(({ id }) => id === word) ?? "unknown";
 }
 
-/** The text that the choice asks for; empty where it asks for none. */
-async function askText({ input }: HumanChoice): Promise<string | undefined> {
-  return input === undefined ? "" : await ask(`${safe(input.prompt)}: `);
+/** The text that the choice asks for, asked again until it fits; empty where none is asked for. */
+async function askText({ out }: Cli, { input }: HumanChoice): Promise<string | undefined> {
+  if (input === undefined) return "";
+  const { prompt, minLength, maxLength } = input;
+  out.line(`${safeLines(prompt)} (${limitsOf(input)})`);
+  for (;;) {
+    const typed = await ask("> ");
+    if (typed === undefined) return undefined;
+    // As people count them, and as the host does.
+    const length = Array.from(typed).length;
+    const isLong = maxLength > 0 && length > maxLength;
+    if (length >= minLength && !isLong) return typed;
+    out.note(
+      `the text is too ${isLong ? "long" : "short"}: it has ${plural(length, "character")}, ${limitsOf(input)} are wanted`,
+    );
+  }
 }
 
 /** What the running host left for terminals; read anew, because each host makes its own. */

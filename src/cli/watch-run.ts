@@ -12,7 +12,10 @@ import { parseDuration } from "./times.ts";
 import { endLines, stateLines } from "./views/run-view.ts";
 import { watchViewer } from "./views/viewers.ts";
 import type { WatchViewer } from "./views/viewers.ts";
-import { needsSomebody } from "./views/words.ts";
+import { answerCommand, awaited } from "./views/waiting.ts";
+import { isQuestion, needsSomebody, remedies, statusWord } from "./views/words.ts";
+import { safe } from "../platform/text.ts";
+import { frameOf } from "./commands/shared.ts";
 
 export const WATCH_OPTIONS: Options = {
   timeout: {
@@ -57,7 +60,7 @@ export async function watchRun(cli: Cli, args: Arguments, watching: Watching): P
       const seen = await watchOnce(cli, watching, until);
       const answered = await askIfQuestion(watching, seen);
       if (answered === undefined) return finish(cli, watching, seen);
-      if (!answered) return leave(cli, commandOf(watching), "stopped");
+      if (!answered) return leaveRun(cli, watching, "stopped", seen.view);
     }
   } finally {
     leaving.end();
@@ -75,7 +78,7 @@ interface Until {
 }
 
 async function watchOnce(cli: Cli, watching: Watching, until: Until): Promise<Seen> {
-  const viewer = watching.viewer ?? watchViewer(cli);
+  const viewer = watching.viewer ?? watchViewer(cli, watching.onQuestion !== undefined);
   let view: RunView | undefined;
   try {
     const end = await followRun({
@@ -108,7 +111,7 @@ async function askIfQuestion(
 }
 
 function finish(cli: Cli, watching: Watching, { end, view }: Seen): ExitCode {
-  if (end === "stopped" || end === "host_gone") return leave(cli, commandOf(watching), end);
+  if (end === "stopped" || end === "host_gone") return leaveRun(cli, watching, end, view);
   if (view?.summary === undefined) throw new Error("the host sent no state of the run");
   if (!cli.json && watching.quiet !== true) printEnd(cli, end, view);
   return exitCodeOfRun(view.summary);
@@ -119,10 +122,36 @@ function commandOf({ runId, command = "watch RUN" }: Watching): string {
 }
 
 function printEnd(cli: Cli, end: FollowEnd, view: RunView): void {
-  const frame = { now: cli.clock.now(), columns: cli.out.columns, style: cli.out.style };
+  const frame = frameOf(cli);
   // The live picture shows the state already; lines of text have not told it yet.
   if (end === "enough" && !cli.out.canRedraw) cli.out.lines(stateLines(view, frame));
   cli.out.lines(endLines(view, frame));
+}
+
+/** A run that needs somebody does not go on; the rest does. */
+function leaveRun(
+  cli: Cli,
+  watching: Watching,
+  end: "stopped" | "host_gone",
+  view: RunView | undefined,
+): ExitCode {
+  const need = end === "stopped" && view !== undefined ? needLine(view) : "";
+  if (need === "") return leave(cli, commandOf(watching), end);
+  if (!cli.out.gone.aborted) cli.out.note(need);
+  return ExitCode.stillRunning;
+}
+
+/** What the run stands still for and what to type; empty when it goes on by itself. */
+function needLine({ summary, interaction }: RunView): string {
+  if (summary === undefined || !needsSomebody(summary)) return "";
+  const { runId, interactionId, interactionKind: kind, status } = summary;
+  if (status !== RunStatus.WAITING) {
+    const [only, ...others] = remedies(summary);
+    const command = others.length > 0 ? undefined : only;
+    return `the run is ${statusWord(summary)}: ${command ?? `pi-workflows show ${runId}`}`;
+  }
+  const what = interaction === undefined ? "" : ` ("${safe(interaction.summary)}")`;
+  return `the run waits for ${awaited(kind)}${what}: ${answerCommand({ kind, interactionId })}`;
 }
 
 /** Says what becomes of the run, and the command that goes on where this one left. */
@@ -137,10 +166,6 @@ export function leave(cli: Cli, again: string, end: "stopped" | "host_gone"): Ex
 
 function isStuck({ summary }: RunView): boolean {
   return summary !== undefined && needsSomebody(summary);
-}
-
-function isQuestion(view: RunView): boolean {
-  return view.summary?.status === RunStatus.WAITING && isStuck(view);
 }
 
 /** Ctrl-C, a time limit, and a reader that went away all end the watching, never the run. */

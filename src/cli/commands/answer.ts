@@ -1,4 +1,5 @@
 import type { HostClient } from "../../client/host-client.ts";
+import { InteractionKind } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import { AnswerCheckpointResponseSchema } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
 import type { AnswerCheckpointResponse } from "../../gen/piworkflows/host/v1/interaction_service_pb.ts";
@@ -14,6 +15,7 @@ import { findInteraction } from "../find-interaction.ts";
 import { safe } from "../../platform/text.ts";
 import { readValue, toValue } from "../values.ts";
 import type { Value } from "@bufbuild/protobuf/wkt";
+import { isForModel, kindWord, otherWay } from "../views/waiting.ts";
 import { KEY_OPTION, newCommand, printResponse } from "./shared.ts";
 
 export const command: Command = {
@@ -44,7 +46,11 @@ export const command: Command = {
     const key = args.text("key");
     if (given === undefined) {
       const interaction = await findInteraction(client, args.required(0));
-      const { interactionId } = interaction;
+      const { interactionId, kind } = interaction;
+      if (isForModel(kind) || kind === InteractionKind.HUMAN_DECISION) {
+        const what = `${interactionId} is a ${kindWord(kind)}, no question`;
+        throw new RefusedError(`${what}${otherWay(interaction)}`);
+      }
       return asked(cli, interaction, await askPerson(cli, client, { interactionId, key }));
     }
     const interaction = await findInteraction(client, args.required(0), newest);
@@ -84,7 +90,7 @@ function asked(cli: Cli, interaction: Interaction, asking: Asked): ExitCode {
     return ExitCode.success;
   }
   if (asking.end === "closed") {
-    throw new RefusedError(`${interaction.interactionId} is not open any more`);
+    throw new RefusedError(asking.how);
   }
   cli.out.note("nothing was answered");
   return ExitCode.runNeedsAnswer;

@@ -7,6 +7,7 @@ import type { Decided } from "../decide-question.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { findInteraction } from "../find-interaction.ts";
 import { safe } from "../../platform/text.ts";
+import { otherWay } from "../views/waiting.ts";
 import { KEY_OPTION, printResponse } from "./shared.ts";
 
 export const command: Command = {
@@ -26,9 +27,7 @@ export const command: Command = {
     const interaction = await findInteraction(client, args.required(0));
     const { interactionId, kind, summary } = interaction;
     if (kind !== InteractionKind.HUMAN_DECISION) {
-      throw new RefusedError(
-        `${interactionId} is no decision; answer it with: pi-workflows answer ${interactionId}`,
-      );
+      throw new RefusedError(`${interactionId} is no decision${otherWay(interaction)}`);
     }
     const decided = await decideAtTerminal(cli, client, { interactionId, key: args.text("key") });
     return told(cli, `${interactionId}: ${safe(summary)}`, decided);
@@ -40,7 +39,7 @@ function told(cli: Cli, what: string, decided: Decided): ExitCode {
     printResponse(cli, AnswerDecisionResponseSchema, decided.response, () => [`decided ${what}`]);
     return ExitCode.success;
   }
-  if (decided.end === "closed") throw new RefusedError(`${what} is not open any more`);
+  if (decided.end === "closed") throw new RefusedError(decided.how);
   cli.out.note("nothing was decided");
   return ExitCode.runNeedsAnswer;
 }

@@ -1,7 +1,4 @@
-import {
-  InteractionKind,
-  InteractionStatus,
-} from "../../gen/piworkflows/common/v1/interaction_pb.ts";
+import { InteractionStatus } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import {
   GetInteractionResponseSchema,
@@ -15,7 +12,8 @@ import { tableOrRecords } from "../table.ts";
 import { fromNow, localTime, safe, word } from "../../platform/text.ts";
 import { valueJson } from "../../client/json-value.ts";
 import { messageJson } from "../values.ts";
-import { answerLines, requestLines } from "../views/question.ts";
+import { answerLines, choiceLines, requestLines } from "../views/question.ts";
+import { answerCommand, deliveryWords, kindWord } from "../views/waiting.ts";
 import { indented, valueLines } from "../../client/value-lines.ts";
 import { msOf } from "../views/words.ts";
 
@@ -48,7 +46,9 @@ export const command: Command = {
     else if (response.interactions.length === 0) cli.out.note("nothing waits for an answer");
     else {
       cli.out.lines(await lines(cli, response.interactions));
-      cli.out.note("one of them whole: pi-workflows interactions INTERACTION");
+      cli.out.note(
+        "one of them whole, with the command that answers it: pi-workflows interactions INTERACTION",
+      );
     }
     return ExitCode.success;
   },
@@ -67,21 +67,18 @@ async function showOne(cli: Cli, interactionId: string): Promise<ExitCode> {
 function whole({ clock, out }: Cli, one: Interaction): readonly string[] {
   const pending = one.status === InteractionStatus.PENDING;
   const answer = one.answer === undefined ? [] : valueLines(valueJson(one.answer));
+  const way = answerCommand(one);
   const section = (title: string, body: readonly string[]): readonly string[] =>
     body.length === 0 ? [] : ["", out.style("bold", title), ...body];
   return [
     `${out.style("bold", one.interactionId)}  ${safe(one.summary)}`,
     ...facts(one, clock.now()),
+    ...section("Prompt", one.prompt === "" ? [] : indented(valueLines(one.prompt))),
     ...section("Asked with", requestLines(one)),
+    ...section("Choices", choiceLines(one)),
     ...section("Answer", [...answerLines(one), ...indented(answer)]),
-    ...(pending ? ["", `pi-workflows ${verbFor(one.kind)} ${one.interactionId}`] : []),
+    ...(pending && way !== "" ? ["", way] : []),
   ];
-}
-
-/** The command that answers a request of this kind. */
-function verbFor(kind: InteractionKind): string {
-  if (kind === InteractionKind.HUMAN_DECISION) return "decide";
-  return kind === InteractionKind.AGENT ? "submit" : "answer";
 }
 
 function facts(one: Interaction, now: number): readonly string[] {
@@ -89,11 +86,13 @@ function facts(one: Interaction, now: number): readonly string[] {
   const until = expires === undefined ? "" : `${fromNow(expires, now)} (${localTime(expires)})`;
   const pairs: readonly (readonly [string, string])[] = [
     ["status", word(InteractionStatus, one.status)],
-    ["kind", word(InteractionKind, one.kind).replace("_", " ")],
+    ["kind", kindWord(one.kind)],
     ["run", `${one.runId}  ${safe(one.runTitle)}`],
     ["node", safe(one.node)],
     ["asked", localTime(msOf(one.createdAt) ?? 0)],
     ["expires", until],
+    ["where", deliveryWords(one, now)],
+    ["rejected", safe(one.lastError)],
     ["by", safe(one.answeredBy)],
   ];
   return pairs
@@ -105,15 +104,16 @@ async function lines(cli: Cli, interactions: readonly Interaction[]): Promise<re
   const now = cli.clock.now();
   const rows = interactions.map((one) => [
     one.interactionId,
+    kindWord(one.kind),
     word(InteractionStatus, one.status),
     fromNow(msOf(one.createdAt), now),
     safe(one.summary),
     one.runId,
   ]);
-  const heads = ["INTERACTION", "STATUS", "ASKED", "QUESTION", "RUN"];
+  const heads = ["INTERACTION", "KIND", "STATUS", "ASKED", "QUESTION", "RUN"];
   const [head = "", ...rest] = await tableOrRecords(rows, {
     columns: cli.out.columns,
-    first: 3,
+    first: 4,
     heads,
   });
   return [cli.out.style("bold", head), ...rest];

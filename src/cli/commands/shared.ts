@@ -8,6 +8,7 @@ import { messageJson } from "../values.ts";
 import type { Frame } from "../views/attempts.ts";
 import { problemLine } from "../report-error.ts";
 import type { Problem } from "../../gen/piworkflows/common/v1/error_pb.ts";
+import { sessionFileOf } from "../session-file.ts";
 import { colourOf, statusWord } from "../views/words.ts";
 
 export const RUN: Positional = { name: "RUN", completes: "run" };
@@ -30,8 +31,14 @@ export function newCommand(key?: string): CommandFields {
   return { requestId, idempotencyKey: key ?? requestId, client: "cli" };
 }
 
-export function frameOf({ out, clock }: Cli): Frame {
-  return { now: clock.now(), columns: out.columns, style: out.style };
+export function frameOf(cli: Cli): Frame {
+  const { out, clock } = cli;
+  return {
+    now: clock.now(),
+    columns: out.columns,
+    style: out.style,
+    sessionFile: (runId) => sessionFileOf(cli.paths(), runId),
+  };
 }
 
 /** Prints a response as JSON, or what `lines` makes of it. */

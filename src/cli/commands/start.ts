@@ -7,6 +7,8 @@ import type { RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import { StartRunResponseSchema } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
 import type { StartRunResponse } from "../../gen/piworkflows/host/v1/run_service_pb.ts";
 import { isWorkflowPath } from "../../platform/workflow-files.ts";
+import type { Asked } from "../answer-question.ts";
+import type { Decided } from "../decide-question.ts";
 import { integer, UsageError } from "../arguments.ts";
 import type { Arguments } from "../arguments.ts";
 import type { Cli, Command, Options } from "../command.ts";
@@ -31,7 +33,7 @@ const OPTIONS: Options = {
     type: "string",
     value: "ARG",
     multiple: true,
-    help: "Further argument for the Pi that runs the model steps; may be repeated",
+    help: "Further argument for the Pi that runs the model steps",
   },
   priority: { type: "string", value: "N", help: "From -100 to 100; higher goes first (0)" },
   key: KEY_OPTION,
@@ -78,13 +80,19 @@ function started({ out }: Cli, { receipt }: StartRunResponse, waits: boolean): v
 
 /** True also when somebody else answered first: the run goes on all the same. */
 async function answered(cli: Cli, client: HostClient, view: RunView): Promise<boolean> {
+  const asked = await askedOf(cli, client, view);
+  if (asked.end === "closed") cli.out.note(asked.how);
+  return asked.end !== "left";
+}
+
+async function askedOf(cli: Cli, client: HostClient, view: RunView): Promise<Asked | Decided> {
   const { interactionId = "", interactionKind } = view.summary ?? {};
   if (interactionKind === InteractionKind.HUMAN_DECISION) {
     const { decideAtTerminal } = await import("../decide-question.ts");
-    return (await decideAtTerminal(cli, client, { interactionId })).end !== "left";
+    return await decideAtTerminal(cli, client, { interactionId });
   }
   const { askPerson } = await import("../answer-question.ts");
-  return (await askPerson(cli, client, { interactionId })).end !== "left";
+  return await askPerson(cli, client, { interactionId });
 }
 
 function requestOf(args: Arguments, cli: Cli) {

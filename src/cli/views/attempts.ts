@@ -12,6 +12,8 @@ export interface Frame {
   readonly now: number;
   readonly columns: number;
   readonly style: Style;
+  /** The file of a headless run's session, where there is one already. */
+  readonly sessionFile?: (runId: string) => string | undefined;
 }
 
 const INDENT = "  ";

@@ -1,8 +1,12 @@
 /** A question of a run: what is asked, with what, and what an answer may be. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Interaction } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
+import type {
+  HumanChoice,
+  Interaction,
+  TextInput,
+} from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import { choicesOf } from "../../client/answer-choices.ts";
-import { safe } from "../../platform/text.ts";
+import { plural, safe } from "../../platform/text.ts";
 import { valueJson } from "../../client/json-value.ts";
 import { indented, schemaLines, valueLines } from "../../client/value-lines.ts";
 
@@ -12,6 +16,25 @@ const INDENT = "  ";
 export function requestLines({ request }: Interaction): readonly string[] {
   const json = valueJson(request);
   return json === null ? [] : indented(valueLines(json));
+}
+
+/** The choices of a human decision, with what each asks for. */
+export function choiceLines({ choices }: Interaction): readonly string[] {
+  return choices.map((choice) => `${INDENT}- ${choiceText(choice)}`);
+}
+
+/** "Send it back (reject), with a text of 10 to 500 characters". */
+export function choiceText({ label, id, input }: HumanChoice): string {
+  const text = input === undefined ? "" : `, with a text of ${limitsOf(input)}`;
+  return `${safe(label)} (${safe(id)})${text}`;
+}
+
+/** How long a text may be, in words. */
+export function limitsOf({ minLength, maxLength }: TextInput): string {
+  if (maxLength === 0) return `at least ${plural(minLength, "character")}`;
+  return minLength === 0
+    ? `at most ${plural(maxLength, "character")}`
+    : `${minLength} to ${plural(maxLength, "character")}`;
 }
 
 /** What the answer must be; nothing when anything goes. */

@@ -2,7 +2,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import type { Effect } from "../../gen/piworkflows/common/v1/effect_pb.ts";
-import { RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import { RunMode, RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import {
   duration,
@@ -16,7 +16,7 @@ import {
 import { valueJson } from "../../client/json-value.ts";
 import { attemptLines } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";
-import { answerLines, requestLines } from "./question.ts";
+import { modeWords, readCommand, waitingLines } from "./waiting.ts";
 import { colourOf, effectWord, isTerminal, msOf, remedies, statusWord } from "./words.ts";
 
 const INDENT = "  ";
@@ -29,7 +29,7 @@ export async function runLines(view: RunView, frame: Frame): Promise<readonly st
   const attempts = await attemptLines(view, frame);
   return [
     headline(run, frame),
-    ...facts(view, run, frame.now),
+    ...facts(view, run, frame),
     ...section("Nodes", attempts, frame),
     ...section("Effects", view.effects.map(effectLine), frame),
     ...stateLines(view, frame),
@@ -49,12 +49,17 @@ export function headline(run: RunSummary, { style }: Frame): string {
 export function stateLines(view: RunView, frame: Frame): readonly string[] {
   const run = view.summary;
   if (run === undefined) return [];
-  return [
-    ...questionLines(view, frame),
-    ...blockLines(view, run, frame),
-    ...loopLines(run, frame),
-    ...dueLines(run, frame),
-  ];
+  return [...waitingLines(view, frame), ...hindranceLines(view, run, frame)];
+}
+
+/** The same without the question, for where that is asked right below. */
+export function askedStateLines(view: RunView, frame: Frame): readonly string[] {
+  const run = view.summary;
+  return run === undefined ? [] : hindranceLines(view, run, frame);
+}
+
+function hindranceLines(view: RunView, run: RunSummary, frame: Frame): readonly string[] {
+  return [...blockLines(view, run, frame), ...loopLines(run, frame), ...dueLines(run, frame)];
 }
 
 /** The last lines of a text, without what moves a cursor. */
@@ -64,7 +69,8 @@ export function tail(text: string, linesMax = 20): readonly string[] {
   return lines.map((line) => INDENT + line);
 }
 
-function facts(view: RunView, run: RunSummary, now: number): readonly string[] {
+function facts(view: RunView, run: RunSummary, frame: Frame): readonly string[] {
+  const { now } = frame;
   const created = msOf(run.createdAt);
   const finished = msOf(run.finishedAt);
   const began = created === undefined ? "" : `${localTime(created)} (${fromNow(created, now)})`;
@@ -72,6 +78,8 @@ function facts(view: RunView, run: RunSummary, now: number): readonly string[] {
   const pairs: readonly (readonly [string, string])[] = [
     ["workflow", `${safe(run.workflow)}  ${safe(view.workflowPath)}`],
     ["project", safe(run.projectDir)],
+    ["mode", modeWords(run)],
+    ["session", sessionWords(run, frame)],
     ["started", began],
     ["ended", finished === undefined ? "" : localTime(finished)],
     ["note", run.status === RunStatus.CANCELLED ? safe(run.detail) : ""],
@@ -85,23 +93,15 @@ function facts(view: RunView, run: RunSummary, now: number): readonly string[] {
     .map(([label, value]) => `${INDENT}${label.padEnd(LABEL_CHARS)}${value}`);
 }
 
+/** How to read what was said in the run's own session, once there is one. */
+function sessionWords({ runId, mode }: RunSummary, { sessionFile }: Frame): string {
+  return mode === RunMode.HEADLESS ? readCommand(sessionFile?.(runId)) : "";
+}
+
 function workerWords({ worker }: RunView, now: number): string {
   if (worker === undefined || worker.pid === 0) return "";
   const since = msOf(worker.startedAt);
   return `${worker.workerId} (pid ${worker.pid}${since === undefined ? "" : `, started ${fromNow(since, now)}`})`;
-}
-
-function questionLines({ interaction }: RunView, { now, style }: Frame): readonly string[] {
-  if (interaction === undefined) return [];
-  const expires = msOf(interaction.deadlineAt);
-  const until = expires === undefined ? "" : ` (expires ${fromNow(expires, now)})`;
-  return [
-    "",
-    `${style("bold", "Waits for an answer:")} ${safe(interaction.summary)}${until}`,
-    ...requestLines(interaction),
-    ...answerLines(interaction),
-    `${INDENT}pi-workflows answer ${interaction.interactionId}`,
-  ];
 }
 
 function blockLines(view: RunView, run: RunSummary, { style }: Frame): readonly string[] {

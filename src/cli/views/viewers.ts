@@ -10,8 +10,10 @@ import { localTime, safe } from "../../platform/text.ts";
 import { messageJson } from "../values.ts";
 import { attemptLines, elapsed, ordinals } from "./attempts.ts";
 import type { Frame } from "./attempts.ts";
-import { headline, stateLines, tail } from "./run-view.ts";
-import { attemptWordIn, colourOf, msOf } from "./words.ts";
+import { frameOf } from "../commands/shared.ts";
+import { askedStateLines, headline, stateLines, tail } from "./run-view.ts";
+import { deliveryWords, isForModel } from "./waiting.ts";
+import { attemptWordIn, colourOf, isQuestion, msOf } from "./words.ts";
 
 export interface WatchViewer extends Viewer {
   /** The picture is left as it is; what is printed next comes below it. */
@@ -23,9 +25,10 @@ const OTHER_ROWS = 13;
 const OUTPUT_ROWS = 6;
 const REDRAW_MS = 1_000;
 
-export function watchViewer(cli: Cli): WatchViewer {
+/** With `asks` the run's questions are put below the picture and left out of it. */
+export function watchViewer(cli: Cli, asks = false): WatchViewer {
   if (cli.json) return jsonViewer(cli);
-  return cli.out.canRedraw ? new LiveViewer(cli) : new LineViewer(cli);
+  return cli.out.canRedraw ? new LiveViewer(cli, asks) : new LineViewer(cli);
 }
 
 function jsonViewer({ out }: Cli): WatchViewer {
@@ -43,15 +46,17 @@ export class LineViewer implements WatchViewer {
   readonly #attempts = new Map<string, string>();
   readonly #progress = new Map<string, number>();
   #headline = "";
+  #delivery = "";
 
   constructor(cli: Cli) {
     this.#cli = cli;
   }
 
   async show(view: RunView): Promise<void> {
-    const frame = this.#frame();
+    const frame = frameOf(this.#cli);
     if (view.summary !== undefined) this.#sayHeadline(headline(view.summary, frame));
     for (const attempt of view.attempts) this.#sayAttempt(attempt, view, frame);
+    this.#sayDelivery(view, frame);
     for (const { node, text, at } of view.progress) this.#sayProgress(node, text, msOf(at) ?? 0);
     await this.#cli.out.flow("");
   }
@@ -62,11 +67,6 @@ export class LineViewer implements WatchViewer {
 
   async end(): Promise<void> {
     await Promise.resolve();
-  }
-
-  #frame(): Frame {
-    const { out, clock } = this.#cli;
-    return { now: clock.now(), columns: out.columns, style: out.style };
   }
 
   #sayHeadline(line: string): void {
@@ -87,6 +87,17 @@ export class LineViewer implements WatchViewer {
     );
   }
 
+  /** What a model step waits for; a question is told where the watching leaves. */
+  #sayDelivery({ interaction }: RunView, { now }: Frame): void {
+    if (interaction === undefined || !isForModel(interaction.kind)) return;
+    const { interactionId, delivery, heldUntil, node, status } = interaction;
+    const state = [interactionId, delivery, status, msOf(heldUntil)].join(" ");
+    if (state === this.#delivery) return;
+    this.#delivery = state;
+    const words = deliveryWords(interaction, now);
+    if (words !== "") this.#cli.out.line(`${localTime(now)}  ${safe(node)}: ${words}`);
+  }
+
   #sayProgress(node: string, text: string, at: number): void {
     if (at <= (this.#progress.get(node) ?? 0)) return;
     this.#progress.set(node, at);
@@ -97,14 +108,16 @@ export class LineViewer implements WatchViewer {
 /** Draws the run in place, again with each change and each second. */
 export class LiveViewer implements WatchViewer {
   readonly #cli: Cli;
+  readonly #asks: boolean;
   readonly #stopTicking: () => void;
   #view: RunView | undefined;
   #notice = "";
   #rows = 0;
   #drawing: Promise<void> = Promise.resolve();
 
-  constructor(cli: Cli) {
+  constructor(cli: Cli, asks = false) {
     this.#cli = cli;
+    this.#asks = asks;
     const timer = cli.clock.every(REDRAW_MS, () => void this.#draw());
     this.#stopTicking = () => timer.cancel();
   }
@@ -133,8 +146,8 @@ export class LiveViewer implements WatchViewer {
   }
 
   async #drawNow(): Promise<void> {
-    const { out, clock } = this.#cli;
-    const frame: Frame = { now: clock.now(), columns: out.columns, style: out.style };
+    const { out } = this.#cli;
+    const frame = frameOf(this.#cli);
     const shown = (await this.#lines(frame)).slice(0, Math.max(1, out.rows - 1));
     // One that is longer would go on writing over its last letter.
     const lines = await Promise.all(shown.map((line) => cutLine(line, out.columns)));
@@ -152,7 +165,7 @@ export class LiveViewer implements WatchViewer {
     return [
       headline(view.summary, frame),
       ...(await attemptLines(view, frame, room)),
-      ...stateLines(view, frame),
+      ...(this.#asks && isQuestion(view) ? askedStateLines(view, frame) : stateLines(view, frame)),
       ...outputLines(view, frame),
       ...notice,
     ];

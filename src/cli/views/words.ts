@@ -6,7 +6,7 @@ import type { Attempt } from "../../gen/piworkflows/common/v1/attempt_pb.ts";
 import { EffectStatus } from "../../gen/piworkflows/common/v1/effect_pb.ts";
 import { InteractionKind } from "../../gen/piworkflows/common/v1/interaction_pb.ts";
 import { BlockReason, RunStatus } from "../../gen/piworkflows/common/v1/run_pb.ts";
-import type { RunSummary } from "../../gen/piworkflows/common/v1/run_pb.ts";
+import type { RunSummary, RunView } from "../../gen/piworkflows/common/v1/run_pb.ts";
 import type { Format } from "../output.ts";
 import { word } from "../../platform/text.ts";
 
@@ -74,6 +74,11 @@ export function asksPerson({ interactionId, interactionKind }: RunSummary): bool
   const asksModel =
     interactionKind === InteractionKind.AGENT || interactionKind === InteractionKind.REPLY;
   return interactionId !== "" && !asksModel;
+}
+
+/** True when the run stands at a question that a person can answer now. */
+export function isQuestion({ summary }: RunView): boolean {
+  return summary !== undefined && summary.status === RunStatus.WAITING && asksPerson(summary);
 }
 
 /** What to type so that a stopped run goes on; empty when it goes on by itself. */
