@@ -56,6 +56,15 @@ export function isOfProject(nameOrPath: string, projectDir: string): boolean {
   return asked.startsWith(folder + sep) || found.path.startsWith(realFolder(folder) + sep);
 }
 
+/** True for what the project brought along, and for any other file inside its folder. */
+export function isInProject(nameOrPath: string, projectDir: string): boolean {
+  if (isOfProject(nameOrPath, projectDir)) return true;
+  const found = findWorkflow(nameOrPath, projectDir);
+  if (!("path" in found) || !isWorkflowPath(nameOrPath)) return false;
+  const isAskedThere = resolve(projectDir, nameOrPath).startsWith(projectDir + sep);
+  return isAskedThere || found.path.startsWith(realFolder(projectDir) + sep);
+}
+
 /** Every workflow that can be started by name from this project; a nearer one hides its namesakes. */
 export function listWorkflows(
   projectDir: string,

@@ -6,6 +6,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { createClient, createRouterTransport } from "@connectrpc/connect";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CommandPlace } from "../../src/extension/command/call.ts";
+import type { ToolPlace } from "../../src/extension/tool/call.ts";
 import type {
   HostClients,
   LinkState,
@@ -166,6 +167,9 @@ export class FakePlace implements CommandPlace {
   sessionFile: string | undefined = "/sessions/1.jsonl";
   readonly asked: Asked[] = [];
   readonly notes: Noted[] = [];
+  /** What the user says when asked for a yes or no; undefined leaves the dialog open. */
+  confirms: boolean | undefined = true;
+  readonly confirmed: string[] = [];
   readonly #answers: (string | undefined)[];
 
   constructor(...answers: (string | undefined)[]) {
@@ -174,12 +178,18 @@ export class FakePlace implements CommandPlace {
 
   readonly sessionManager = { getSessionFile: (): string | undefined => this.sessionFile };
 
-  readonly ui: CommandPlace["ui"] = {
+  readonly ui: CommandPlace["ui"] & ToolPlace["ui"] = {
     notify: (text, type = "info") => void this.notes.push({ text, type }),
     select: async (title, options, { signal } = {}) =>
       await this.#ask({ method: "select", title, options, signal }),
     input: async (title, _placeholder, { signal } = {}) =>
       await this.#ask({ method: "input", title, options: [], signal }),
+    confirm: async (title, message, { signal } = {}) => {
+      this.confirmed.push(`${title} ${message}`);
+      if (this.confirms !== undefined) return this.confirms;
+      await untilAborted(signal, title);
+      return false;
+    },
     // As in RPC mode, where nothing can be drawn.
     custom: async () => undefined as never,
   };
@@ -197,11 +207,15 @@ export class FakePlace implements CommandPlace {
   async #ask(asked: Asked): Promise<string | undefined> {
     this.asked.push(asked);
     if (this.#answers.length > 0) return this.#answers.shift();
-    const { signal } = asked;
-    if (signal === undefined) throw new Error(`a dialog without a signal: ${asked.title}`);
-    await new Promise((resolve) => {
-      signal.addEventListener("abort", resolve, { once: true });
-    });
+    await untilAborted(asked.signal, asked.title);
     return undefined;
   }
+}
+
+async function untilAborted(signal: AbortSignal | undefined, title: string): Promise<void> {
+  if (signal === undefined) throw new Error(`a dialog without a signal: ${title}`);
+  if (signal.aborted) return;
+  await new Promise((resolve) => {
+    signal.addEventListener("abort", resolve, { once: true });
+  });
 }

@@ -1,4 +1,5 @@
 /** One call of the tool on its way to the host. */
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostClients, SessionLink } from "../session-link.ts";
 import { newId } from "../../platform/ids.ts";
 import type { ToolArguments } from "./arguments.ts";
@@ -7,6 +8,7 @@ import type { ToolArguments } from "./arguments.ts";
 export interface ToolPlace {
   readonly cwd: string;
   isProjectTrusted(): boolean;
+  readonly ui: Pick<ExtensionContext["ui"], "confirm">;
   readonly sessionManager: { getSessionFile(): string | undefined };
 }
 

@@ -1,5 +1,6 @@
 /** Carries out one call of the tool. Never throws: what went wrong is an answer, too. */
 import { describeFailure } from "../failure.ts";
+import { ConsentError } from "../project-consent.ts";
 import { UntrustedError } from "../trust.ts";
 import { answer, submit, update } from "./answer-actions.ts";
 import { ArgumentError } from "./arguments.ts";
@@ -22,13 +23,16 @@ const TABLE: Readonly<Record<Action, (call: ToolCall) => Promise<Outcome>>> = {
   submit,
 };
 
+/** These say in their own words what to do instead. */
+const REFUSALS = [ArgumentError, ConsentError, UntrustedError] as const;
+
 export async function runAction(call: ToolCall): Promise<Outcome> {
   const { action } = call.args;
   try {
     return await TABLE[action](call);
   } catch (error) {
-    if (error instanceof ArgumentError || error instanceof UntrustedError) {
-      return failed(`${action} refused`, error.message);
+    if (REFUSALS.some((kind) => error instanceof kind)) {
+      return failed(`${action} refused`, error instanceof Error ? error.message : "");
     }
     const { kind, text } = describeFailure(error, {
       subject: subjectOf(call),

@@ -7,6 +7,7 @@ import type { StartRunResponse } from "../../gen/piworkflows/host/v1/run_service
 import { fromNow, safe, safeLines } from "../../platform/text.ts";
 import { listWorkflows } from "../../platform/workflow-files.ts";
 import { detailLines, headLine } from "../detail-lines.ts";
+import { requireConsent } from "../project-consent.ts";
 import { msOf, statusWords } from "../run-words.ts";
 import { startable } from "../trust.ts";
 import { ArgumentError, required, unquoted } from "./arguments.ts";
@@ -44,9 +45,11 @@ export async function start(call: ToolCall): Promise<Outcome> {
   const { args, link, place } = call;
   refuseInHeadless(call);
   const name = required(args, "workflow");
+  const workflow = startable(name, place);
+  await requireConsent(link, { workflow: name, place, signal: call.signal });
   const request = {
     command: newCommand(CLIENT),
-    workflow: startable(name, place),
+    workflow,
     projectDir: place.cwd,
     originSession: link.sessionId,
     allowDuplicate: args.allowDuplicate === true,

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { PACKAGE_NAME } from "../../platform/package-info.ts";
+import { storedTrust } from "../../platform/pi-trust.ts";
 import type { ModelRecord } from "../records-sessions.ts";
 
 export interface PiPlaces {
@@ -93,12 +94,7 @@ function packageAt(path: string): string | undefined {
 
 /** As Pi decides without a user: what is stored for the folder or one above, else its default. */
 function isTrusted(projectDir: string, agentDir: string, settings: Settings): boolean {
-  const stored = readJson(join(agentDir, "trust.json"));
-  for (let folder = realOr(projectDir); ; folder = dirname(folder)) {
-    const decision = stored[folder];
-    if (typeof decision === "boolean") return decision;
-    if (dirname(folder) === folder) return settings.defaultProjectTrust === "always";
-  }
+  return storedTrust(projectDir, agentDir) ?? settings.defaultProjectTrust === "always";
 }
 
 function readSettings(folder: string): Settings {
@@ -130,13 +126,5 @@ function entriesOf(folder: string): readonly string[] {
     return readdirSync(folder).map((name) => join(folder, name));
   } catch {
     return [];
-  }
-}
-
-function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

@@ -44,6 +44,8 @@ export interface BridgeOptions {
   readonly settings?: PiProfileOptions["settings"];
   readonly hostSettings?: PiProfileOptions["hostSettings"];
   readonly pi?: Partial<PiOptions> | "none";
+  /** Whether Pi has stored that the project is trusted; it has, unless there is no Pi. */
+  readonly trusted?: boolean;
 }
 
 export class Bridge {
@@ -218,6 +220,8 @@ export async function newBridge(options: BridgeOptions = {}): Promise<Bridge> {
     ...(settings === undefined ? {} : { settings }),
     ...(hostSettings === undefined ? {} : { hostSettings }),
   });
+  // The user has trusted the project, so the model's starts ask nobody.
+  if (options.trusted ?? options.pi !== "none") profile.trustProject();
   const bridge = new Bridge(model, profile);
   onTestFinished(async () => {
     try {

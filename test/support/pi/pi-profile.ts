@@ -3,7 +3,15 @@
  * project folder and temporary folder, and an environment that begins empty.
  * When the test ends nothing may run in it any more.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -45,6 +53,8 @@ export interface PiProfile {
   setSettings(settings: Json): void;
   /** Replaces the settings of our host; it reads them when it starts. */
   setHostSettings(settings: Json): void;
+  /** Stores, as Pi's `/trust` does, that the project is trusted. */
+  trustProject(): void;
   /** Writes a file of the project, with the folders it needs, and returns its path. */
   writeProjectFile(path: string, text: string): string;
 }
@@ -103,6 +113,7 @@ function layOut(folder: string, env: Readonly<Record<string, string>> = {}): PiP
       mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
       writeJson(join(stateFolder, "settings.json"), settings);
     },
+    trustProject: () => writeJson(join(agentDir, "trust.json"), { [realpathSync(project)]: true }),
     writeProjectFile: (path, text) => {
       const file = join(project, path);
       mkdirSync(join(file, ".."), { recursive: true });

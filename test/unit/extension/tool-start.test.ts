@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { valueJson } from "../../../src/client/json-value.ts";
 import { Outcome } from "../../../src/gen/piworkflows/common/v1/command_pb.ts";
 import { Reason } from "../../../src/gen/piworkflows/common/v1/error_pb.ts";
@@ -16,6 +16,14 @@ const startedAs = (runId: string, outcome: Outcome = Outcome.COMMITTED) => ({
 
 describe("a start", () => {
   const FILES = { ".pi/workflows/mine.workflow.ts": "", "other.workflow.ts": "" };
+
+  // Nobody's trust, whoever runs this.
+  beforeEach(() => {
+    vi.stubEnv("PI_CODING_AGENT_DIR", createProject({}).folder);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
 
   function starting(outcome: Outcome = Outcome.COMMITTED): ToolRig & { asked: StartRunRequest[] } {
     const asked: StartRunRequest[] = [];
@@ -82,6 +90,49 @@ describe("a start", () => {
     }
     expect(asked).toEqual([]);
     expect((await call({ action: "start", workflow: "other.workflow.ts" })).isError).toBe(false);
+  });
+
+  test("of the project's code asks the user once where nothing is decided", async () => {
+    const { call, place, asked } = starting();
+    await call({ action: "start", workflow: "mine" });
+    await call({ action: "start", workflow: "other.workflow.ts" });
+    expect(place.confirmed).toHaveLength(1);
+    expect(place.confirmed[0]).toContain(place.cwd);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("does not happen against the user's word, and does not ask again", async () => {
+    const { call, place, asked } = starting();
+    place.confirms = false;
+    const { text, isError } = await call({ action: "start", workflow: "mine" });
+    expect(isError).toBe(true);
+    expect(text).toContain("The user can type /workflow start mine");
+    place.confirms = true;
+    expect((await call({ action: "start", workflow: "mine" })).isError).toBe(true);
+    expect(place.confirmed).toHaveLength(1);
+    expect(asked).toEqual([]);
+  });
+
+  test("asks again when a stopped turn has closed the question", async () => {
+    const { call, place, asked } = starting();
+    place.confirms = undefined;
+    const turn = new AbortController();
+    const stopped = call({ action: "start", workflow: "mine" }, turn.signal);
+    turn.abort();
+    expect((await stopped).isError).toBe(true);
+    place.confirms = true;
+    expect((await call({ action: "start", workflow: "mine" })).isError).toBe(false);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("asks nobody about a project that is trusted, or a file outside of it", async () => {
+    const { call, place } = starting();
+    const elsewhere = createProject({ "far.workflow.ts": "" }).folder;
+    await call({ action: "start", workflow: `${elsewhere}/far.workflow.ts` });
+    const profile = createProject({ "trust.json": JSON.stringify({ [place.cwd]: true }) }).folder;
+    vi.stubEnv("PI_CODING_AGENT_DIR", profile);
+    await call({ action: "start", workflow: "mine" });
+    expect(place.confirmed).toEqual([]);
   });
 
   test("is refused in the session of a headless run", async () => {
