@@ -97,6 +97,7 @@ test("a change of a run and the picture that a widget draws", async () => {
     await pi.until(({ runs }) => runs[0]?.summary?.status === wanted);
     samples.push(clockMs() - committed);
   }
+  expect(samples).toHaveLength(SAMPLES);
   tell("commit of a transition to the picture of the session", 150, samples);
   await host.stop();
 });
@@ -122,11 +123,10 @@ test("a step that is ready and its message in an idle session of the real Pi", a
     await bridge.shows(pi, "result", sample + 1);
     const { events } = await client.runs.listEvents({ runId });
     const ready = events.find(({ kind }) => kind === "wait")?.at;
-    const [step] = (await bridge.shown(pi, "step")).filter(
-      ({ details }) => details.runId === runId,
-    );
+    const step = (await bridge.shown(pi, "step")).find(({ details }) => details.runId === runId);
     if (ready === undefined || step === undefined) throw new Error("the step was not shown");
     samples.push(Date.parse(step.timestamp) - timestampMs(ready));
   }
+  expect(samples).toHaveLength(SAMPLES);
   tell("step ready to its message in the idle session", 100, samples);
 });

@@ -125,7 +125,7 @@ describe("SubmitResult", () => {
     const call = asked.interactions.submitResult(request, { signal: leaving.signal });
     await expect.poll(() => asked.rig.run(asked.runId).status).toBe("queued");
     leaving.abort();
-    await expect(call).rejects.toThrow();
+    await expect(call).rejects.toThrow("aborted");
     await accept(asked);
     expect(asked.rig.run(asked.runId).node).toBe("end");
   });

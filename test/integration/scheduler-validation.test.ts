@@ -50,7 +50,7 @@ describe("a submission", () => {
     const runId = await waiting(rig);
     const worker = await validating(rig, runId);
     const states = worker.told.flatMap(({ body }) => (body.case === "state" ? [body.value] : []));
-    const [submission] = states.filter(({ kind }) => kind === StateKind.SUBMISSION);
+    const submission = states.find(({ kind }) => kind === StateKind.SUBMISSION);
     expect(Buffer.from(submission?.json ?? []).toString()).toBe('{"thought":1}');
     worker.says({
       case: "advance",

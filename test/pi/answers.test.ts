@@ -44,7 +44,7 @@ test("a decision is refused to the model's tool, and made by the user in a dialo
   const runId = await bridge.start(pi, bridge.workflow("decision", decision()));
   const [card] = await bridge.shows(pi, "human_decision");
   const interaction = card?.details.interactionId ?? "";
-  expect(String(card?.content)).toContain("v1");
+  expect(card?.content).toContain("v1");
   const args = { action: "answer", interaction, value: { choice: "yes" } };
   await pi.ask(`#mock ${JSON.stringify([{ tool: "workflow", args }, "refused"])}`);
   const refusal = bridge.model.requests.at(-1)?.last;

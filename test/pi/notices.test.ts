@@ -34,7 +34,7 @@ test("notes of a loop come once each and start no turn, also when the host is ki
   await bridge.reaches(runId, RunStatus.COMPLETED);
   await bridge.shows(pi, "result");
   const notes = await bridge.shown(pi, "notification");
-  expect(notes.map(({ content }) => /round \d/.exec(String(content))?.[0])).toEqual([
+  expect(notes.map(({ content }) => /round \d/.exec(JSON.stringify(content))?.[0])).toEqual([
     "round 1",
     "round 2",
     "round 3",

@@ -36,7 +36,7 @@ test("going back before a step presents it again; a reload does not", async () =
   const { bridge, pi } = await startBridge(WITH_MOVES);
   bridge.onStep(() => "I leave it to the user.");
   await pi.ask("the first word");
-  const [first] = (await pi.branch()).filter((entry) => entry.type === "message");
+  const first = (await pi.branch()).find((entry) => entry.type === "message");
   const runId = await bridge.start(pi, bridge.workflow("question", QUESTION));
   await bridge.shows(pi, "step");
   await pi.prompt("/again");

@@ -56,17 +56,6 @@ export function runReader(connection: Connection): Reader["runs"] {
     "SELECT min(available_at) FROM runs WHERE status = 'queued' AND available_at > ?",
   );
   const lastPosition = connection.number("SELECT coalesce(max(position), 0) FROM runs");
-  const queuedElsewhere = connection.many(
-    runs,
-    `INDEXED BY runs_queue WHERE status = 'queued' AND activation <> 'validate' AND ${DUE}
-       AND project_dir NOT IN (SELECT value FROM json_each(?))
-     ORDER BY priority DESC, available_at, position LIMIT ?`,
-  );
-  const startedBySession = connection.one(
-    runs,
-    `WHERE origin_session = ? AND workflow_path = ? AND input_digest = ? AND created_at >= ?
-       AND restarted_from IS NULL ORDER BY position DESC LIMIT 1`,
-  );
   return {
     get: connection.one(runs, "WHERE run_id = ?"),
     idsByPrefix: connection.idsByPrefix("runs", "run_id"),
@@ -80,6 +69,33 @@ export function runReader(connection: Connection): Reader["runs"] {
     countByStatus: connection.rows<{ status: RunStatus; count: number }>(
       "SELECT status, count(*) AS count FROM runs GROUP BY status ORDER BY status",
     ),
+    ...queueStatements(connection),
+    nextAvailableAt,
+    withStatus: connection.many(
+      runs,
+      "WHERE status = ? AND position > ? ORDER BY position LIMIT ?",
+    ),
+    hasActive: () => active() === 1,
+    finishedBefore: connection.many(
+      runs,
+      "WHERE finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at, position LIMIT ?",
+    ),
+    lastPosition: () => lastPosition() ?? 0,
+    ...sessionStatements(connection),
+  };
+}
+
+/** What waits for a place. */
+function queueStatements(
+  connection: Connection,
+): Pick<Reader["runs"], "queued" | "queuedElsewhere" | "queuedValidations"> {
+  const queuedElsewhere = connection.many(
+    runs,
+    `INDEXED BY runs_queue WHERE status = 'queued' AND activation <> 'validate' AND ${DUE}
+       AND project_dir NOT IN (SELECT value FROM json_each(?))
+     ORDER BY priority DESC, available_at, position LIMIT ?`,
+  );
+  return {
     queued: connection.many(
       runs,
       // The planner would rather sort all that are queued.
@@ -93,17 +109,22 @@ export function runReader(connection: Connection): Reader["runs"] {
       `INDEXED BY runs_by_status WHERE status = 'queued' AND activation = 'validate'
        ORDER BY position LIMIT ?`,
     ),
-    nextAvailableAt,
-    withStatus: connection.many(
-      runs,
-      "WHERE status = ? AND position > ? ORDER BY position LIMIT ?",
-    ),
-    hasActive: () => active() === 1,
-    finishedBefore: connection.many(
-      runs,
-      "WHERE finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at, position LIMIT ?",
-    ),
-    lastPosition: () => lastPosition() ?? 0,
+  };
+}
+
+/** What a session shows. */
+function sessionStatements(
+  connection: Connection,
+): Pick<
+  Reader["runs"],
+  "openOfSession" | "lastEndedOfSession" | "endedUntold" | "startedBySession"
+> {
+  const startedBySession = connection.one(
+    runs,
+    `WHERE origin_session = ? AND workflow_path = ? AND input_digest = ? AND created_at >= ?
+       AND restarted_from IS NULL ORDER BY position DESC LIMIT 1`,
+  );
+  return {
     openOfSession: connection.many(
       runs,
       "WHERE origin_session = ? AND finished_at IS NULL ORDER BY position LIMIT ?",
