@@ -69,6 +69,8 @@ test("a submission and its verdict", async () => {
   const samples: number[] = [];
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const interactionId = await waitingRequest(host, runId);
+    // A model takes longer than a spare to make ready.
+    await untilRested(host);
     const began = clockMs();
     const { accepted } = await host.interactions.submitResult({
       command: newCommand(),
