@@ -54,11 +54,13 @@ export class Output {
 
   /** Where lines are cut: nowhere but on a terminal, because files and pipes want all of it. */
   get columns(): number {
-    return this.isTerminal ? (this.#stdout.columns ?? COLUMNS_DEFAULT) : Number.POSITIVE_INFINITY;
+    return this.isTerminal
+      ? sizeOf(this.#stdout.columns, COLUMNS_DEFAULT)
+      : Number.POSITIVE_INFINITY;
   }
 
   get rows(): number {
-    return this.#stdout.rows ?? ROWS_DEFAULT;
+    return sizeOf(this.#stdout.rows, ROWS_DEFAULT);
   }
 
   readonly style: Style = (format, text) =>
@@ -99,4 +101,9 @@ export class Output {
     if (error.code !== "EPIPE") this.#failure ??= error;
     this.#gone.abort();
   }
+}
+
+/** A terminal that was never told its size says 0. */
+function sizeOf(told: number | undefined, otherwise: number): number {
+  return told === undefined || told === 0 ? otherwise : told;
 }

@@ -1,9 +1,15 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { Code } from "@connectrpc/connect";
+import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
+import {
+  InteractionKind,
+  InteractionStatus,
+} from "../../src/gen/piworkflows/common/v1/interaction_pb.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import type { StatePaths } from "../../src/platform/state-folder.ts";
 import { runCli, runOnTerminal, runShell } from "../support/cli-process.ts";
-import { startFakeHost, stateFolder } from "../support/fake-host.ts";
+import { refusal, startFakeHost, stateFolder } from "../support/fake-host.ts";
 import type { FakeServices } from "../support/fake-host.ts";
 
 const RUN = "run_01jd0000000000000000000001";
@@ -63,6 +69,66 @@ describe("an answer to a run", () => {
     expect(code).toBe(0);
     expect(stdout).toBe(`${interaction.interactionId} had this answer already: Go on?\n`);
     expect(answered).toEqual([interaction.interactionId]);
+  });
+});
+
+describe("the end of an id", () => {
+  const RUN_END = RUN.slice(-5);
+  const interaction = { interactionId: "int_01jd0000000000000000000009", summary: "Go on?" };
+  const unknown = (reason: Reason, message: string) =>
+    refusal(Code.NotFound, { reason, message: `there is no ${message}` });
+
+  test("means the interaction, else the run that waits", async () => {
+    await fakeHost({
+      runs: {
+        getRun: ({ runId }) => {
+          if (runId !== RUN_END) throw unknown(Reason.RUN_NOT_FOUND, "run");
+          return { run: { summary: { ...summary(), ...interaction } } };
+        },
+      },
+      interactions: {
+        getInteraction: ({ interactionId }) => {
+          if (!interaction.interactionId.endsWith(interactionId))
+            throw unknown(Reason.INTERACTION_NOT_FOUND, "interaction");
+          return { interaction };
+        },
+        answerCheckpoint: () => ({ receipt: { outcome: Outcome.COMMITTED } }),
+      },
+    });
+    for (const id of ["00009", RUN_END]) {
+      const { code, stdout } = await runCli({ paths }, "answer", id, "true");
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: `answered ${interaction.interactionId}: Go on?\n`,
+      });
+    }
+    const lost = await runCli({ paths }, "answer", "zzzzz", "true");
+    expect(lost.code).toBe(4);
+    expect(lost.stderr).toContain("neither a question nor a run zzzzz");
+  });
+});
+
+describe("what waits", () => {
+  test("is listed with its kind", async () => {
+    const one = (last: number, kind: InteractionKind) => ({
+      interactionId: `int_${last}`,
+      kind,
+      status: InteractionStatus.PENDING,
+      summary: "s",
+    });
+    const { AGENT, CHECKPOINT, HUMAN_DECISION, REPLY } = InteractionKind;
+    const interactions = [AGENT, CHECKPOINT, HUMAN_DECISION, REPLY].map((kind) => one(kind, kind));
+    await fakeHost({ interactions: { listInteractions: () => ({ interactions }) } });
+    const { stdout, stderr } = await runCli({ paths }, "interactions");
+    expect(stdout).toMatch(/^INTERACTION +KIND +STATUS/);
+    for (const [kind, name] of [
+      [AGENT, "model step"],
+      [CHECKPOINT, "question"],
+      [HUMAN_DECISION, "decision"],
+      [REPLY, "model reply"],
+    ] as const)
+      expect(stdout).toMatch(new RegExp(`^int_${kind} +${name} +pending`, "m"));
+    expect(stderr).toContain("with the command that answers it: pi-workflows interactions");
   });
 });
 

@@ -99,7 +99,7 @@ describe.skipIf(!hasTerminal())(`the question of a run (${NEEDS_TERMINAL})`, () 
     await terminal.shows("> ");
     expect((await runCli(place, "answer", runId, '"ship"')).code).toBe(0);
     terminal.type("hold\r");
-    await terminal.shows("is not open any more");
+    await terminal.shows('"Ship it?" was answered meanwhile: "ship" (by cli)');
     expect(await terminal.exitCode()).toBe(3);
     const { stdout } = await runCli(place, "watch", runId);
     expect(stdout).toContain('"answered": "ship"');
@@ -112,13 +112,14 @@ describe.skipIf(!hasTerminal())(`the question of a run (${NEEDS_TERMINAL})`, () 
     terminal.type("ship\r");
     await terminal.shows('"answered": "ship"');
     expect(await terminal.exitCode()).toBe(0);
+    expect(terminal.text.split("1.2.3")).toHaveLength(2);
   });
 
   test("is left open by start --wait with Ctrl-D, and the way back is told", async () => {
     const terminal = new Terminal(place, "start question.workflow.ts --wait");
     await terminal.shows("> ");
     terminal.type(CTRL_D);
-    await terminal.shows("the run goes on: pi-workflows watch run_");
+    await terminal.shows('the run waits for an answer ("Ship it?"): pi-workflows answer int_');
     expect(await terminal.exitCode()).toBe(16);
     const { runs } = await host.runs.listRuns({});
     expect(runs.map(({ status }) => status)).toEqual([RunStatus.WAITING]);
