@@ -8,6 +8,8 @@ import type { CrashPoint } from "../../src/platform/crash-points.ts";
 import { JOURNEYS } from "../support/journeys.ts";
 import type { JourneyName } from "../support/journeys.ts";
 import { pointsOfSource, transitionsOfSource } from "../support/crash-names.ts";
+import { armedFrom, HOSTS_SPARE, VOYAGE_MS, voyagesOf } from "../support/deaths.ts";
+import { SESSION_TRANSITIONS } from "../support/session-deaths.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
 
 interface Death {
@@ -18,9 +20,6 @@ interface Death {
   readonly mayRepeat?: readonly string[];
 }
 
-const QUICK = { PI_WORKFLOWS_RENEW_MS: "100" };
-/** Hosts that a way needs beside those that die. */
-const HOSTS_SPARE = 4;
 const LINE = ["line:write:1"];
 const STAMP = ["stamp:stamp:1"];
 
@@ -97,35 +96,13 @@ const DEATHS = CRASH_POINTS.flatMap((point) =>
   })),
 );
 
-/** More deaths than this on one way tell too little about the one that went wrong. */
-const DEATHS_MAX = 7;
-/** Each death costs the start of a host and of a worker, on a machine that may do much else. */
-const VOYAGE_MS = 300_000;
-
-interface Troubled {
-  readonly title: string;
-  readonly armed: readonly string[];
-  readonly death: Death;
-}
-
-/** Deaths of the same kind befall one voyage, each once, whenever it comes by their points. */
-const VOYAGES = Object.values(Object.groupBy(DEATHS, ({ death }) => JSON.stringify(death))).flatMap(
-  (alike = []) => dealt(alike, Math.ceil(alike.length / DEATHS_MAX)),
-);
-
-/** Dealt like cards, so that neighbours on the way, with no progress between them, are apart. */
-function dealt(alike: typeof DEATHS, hands: number): readonly Troubled[] {
-  return Array.from({ length: hands }, (_, hand) => {
-    const own = alike.filter((_death, index) => index % hands === hand);
-    const [{ death } = { death: { on: "travels" } as const }] = own;
-    const armed = own.map(({ point }) => point);
-    return { title: armed.join(", "), armed, death };
-  });
-}
+const VOYAGES = voyagesOf(DEATHS);
 
 describe("the table of deaths", () => {
   test("has every transition that the host commits", () => {
-    expect(Object.keys(TRANSITIONS).toSorted()).toEqual(transitionsOfSource());
+    // Those of sessions have their own deaths: crash-points-sessions.test.ts.
+    const covered = [...Object.keys(TRANSITIONS), ...Object.keys(SESSION_TRANSITIONS)];
+    expect(covered.toSorted()).toEqual(transitionsOfSource());
   });
 
   test("has every point, with every detail that the source names", () => {
@@ -158,7 +135,7 @@ describe.concurrent("a death at", () => {
       const voyage = new Voyage({
         cleanUp: onTestFinished,
         hostsMax: armed.length + HOSTS_SPARE,
-        env: (number, { project }) => (number < host ? QUICK : armedFor(project, armed)),
+        env: armedFrom(host, armed),
       });
       const marks = armed.map((point) => join(voyage.project, crashMark(point)));
       const runId = await JOURNEYS[on].go(voyage, marks);
@@ -175,8 +152,4 @@ describe.concurrent("a death at", () => {
 /** An allowed number of applications counts as one; none at all is never allowed. */
 function once(applied = 0, max: number): number {
   return applied > 0 && applied <= max ? 1 : applied;
-}
-
-function armedFor(folder: string, points: readonly string[]): Readonly<Record<string, string>> {
-  return { ...QUICK, PI_WORKFLOWS_CRASH: points.join(","), PI_WORKFLOWS_CRASH_ONCE: folder };
 }

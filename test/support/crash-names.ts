@@ -5,9 +5,10 @@ import { EffectService } from "../../src/gen/piworkflows/host/v1/effect_service_
 import { HostService } from "../../src/gen/piworkflows/host/v1/host_service_pb.ts";
 import { InteractionService } from "../../src/gen/piworkflows/host/v1/interaction_service_pb.ts";
 import { RunService } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
+import { SessionService } from "../../src/gen/piworkflows/host/v1/session_service_pb.ts";
 import { sourceFiles } from "../architecture/source-tree.ts";
 
-const SERVICES = [RunService, InteractionService, EffectService, HostService];
+const SERVICES = [RunService, InteractionService, SessionService, EffectService, HostService];
 
 /** A call of a write door, whose second argument names the write. */
 const DOOR_CALL = /\b(?:claimed|control|system|asOwner)(?:<[^>]*>)?\(\s*[\w.#]+,\s*([^,]+),/g;

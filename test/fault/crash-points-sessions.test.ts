@@ -1,0 +1,63 @@
+// The same as crash-points.test.ts for what joins runs to Pi sessions: the host dies before and
+// after the COMMIT of each of their transitions; the Pi attaches to the next one, tells all that it
+// knows again and repeats its calls. Nothing is lost by that, and nothing is there twice.
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { crashMark } from "../../src/platform/crash-points.ts";
+import { armedFrom, HOSTS_SPARE, QUICK, VOYAGE_MS, voyagesOf } from "../support/deaths.ts";
+import { fakePiEnvironment } from "../support/headless-seat.ts";
+import { keptOf } from "../support/kept.ts";
+import { SESSION_DEATHS } from "../support/session-deaths.ts";
+import { SESSION_JOURNEYS } from "../support/session-voyage.ts";
+import type { SessionJourney, SessionJourneyName } from "../support/session-voyage.ts";
+import { endingOf, Voyage } from "../support/voyage.ts";
+import type { CleanUp } from "../support/voyage.ts";
+
+describe.concurrent("undisturbed", () => {
+  // The names are the table's own keys.
+  const names = Object.keys(SESSION_JOURNEYS) as SessionJourneyName[];
+  test.for(names)("%s ends as it should", async (name, { onTestFinished: cleanUp }) => {
+    const voyage = new Voyage({
+      cleanUp,
+      env: (_host, self) => ({ ...QUICK, ...fakePiEnvironment(self) }),
+    });
+    const { ending, kept } = SESSION_JOURNEYS[name];
+    expect(await endOf(name, { voyage, cleanUp, marks: [] })).toEqual({ ending, kept });
+  });
+});
+
+describe.concurrent("a death at", () => {
+  test.for(voyagesOf(SESSION_DEATHS))(
+    "$title changes nothing",
+    { timeout: VOYAGE_MS },
+    async ({ armed, death: { on, host = 1 } }, { onTestFinished: cleanUp }) => {
+      const arms = armedFrom(host, armed);
+      const voyage = new Voyage({
+        cleanUp,
+        hostsMax: armed.length + HOSTS_SPARE,
+        env: (number, self) => ({ ...arms(number, self), ...fakePiEnvironment(self) }),
+      });
+      const marks = armed.map((point) => join(voyage.project, crashMark(point)));
+      const { ending, kept } = SESSION_JOURNEYS[on];
+      expect(await endOf(on, { voyage, cleanUp, marks })).toEqual({ ending, kept });
+    },
+  );
+});
+
+interface Circumstances {
+  readonly voyage: Voyage;
+  readonly cleanUp: CleanUp;
+  /** Files that the dying leave. */
+  readonly marks: readonly string[];
+}
+
+/** What is there at the end of the way, once everybody has died who was to. */
+async function endOf(
+  name: SessionJourneyName,
+  { voyage, cleanUp, marks }: Circumstances,
+): Promise<Pick<SessionJourney, "ending" | "kept">> {
+  const runId = await SESSION_JOURNEYS[name].go(voyage, cleanUp);
+  await voyage.untilDead(marks);
+  await voyage.expectSound(runId);
+  return { ending: endingOf(await voyage.view(runId)), kept: await keptOf(voyage, runId) };
+}
