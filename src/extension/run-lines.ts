@@ -2,10 +2,12 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import type { RunSummary } from "../gen/piworkflows/common/v1/run_pb.ts";
 import type { AttachResponse, SessionRun } from "../gen/piworkflows/host/v1/session_service_pb.ts";
-import { duration, fromNow, safe } from "../platform/text.ts";
+import { duration, safe } from "../platform/text.ts";
 import { cutColumns, fitLine } from "./columns.ts";
-import { hasEnded, INTERACTION_KIND, msOf, RUN_STATUS, statusWords } from "./run-words.ts";
+import { doingOf } from "./doing-words.ts";
+import { hasEnded, msOf, statusWords } from "./run-words.ts";
 import type { Role } from "./run-words.ts";
+import { frontOf, needsYou, signOf } from "./standing.ts";
 
 export type Paint = (role: Role, text: string) => string;
 
@@ -15,6 +17,8 @@ export interface LineFrame {
   /** Wall-clock milliseconds. */
   readonly now: number;
   readonly paint: Paint;
+  /** The run whose request is the one that is open in the session. */
+  readonly front?: RunSummary | undefined;
 }
 
 /** For places without colours. */
@@ -26,6 +30,8 @@ export const WIDGET_LINES_MAX = 10;
 export const ENDED_SHOWN_MS = 60_000;
 
 const GAP = " · ";
+/** So much of a title tells its run from others. */
+const TITLE_KEPT = 24;
 /** A piece that is shown whole, in its short form or not at all. */
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -39,8 +45,9 @@ export function widgetLines(
 ): readonly string[] {
   if (picture === undefined) return [];
   const shown = [...picture.runs, ...endedRuns(picture, frame.now, dismissed)];
+  const whole = { ...frame, front: frontOf(picture) };
   const lines = shown.flatMap((run) => {
-    const line = runLine(run, frame);
+    const line = runLine(run, whole);
     return line === "" ? [] : [line];
   });
   if (lines.length <= WIDGET_LINES_MAX) return lines;
@@ -59,11 +66,12 @@ export function endedUntil(picture: Pictured | undefined): number | undefined {
 }
 
 /** One run in one line; empty when the host told nothing about it. */
-export function runLine(run: SessionRun, { width, now, paint }: LineFrame): string {
+export function runLine(run: SessionRun, frame: LineFrame): string {
   const { summary } = run;
   if (summary === undefined) return "";
-  const { sign, role } = statusWords(summary);
-  const cells = squeezed(cellsOf(run, summary, now), width - visibleWidth(sign) - 1);
+  const { width, paint } = frame;
+  const { sign, role } = signOf(run, summary);
+  const cells = squeezed(cellsOf(run, summary, frame), width - visibleWidth(sign) - 1);
   const body = cells.map((cell) => paint(cell.role, cell.text)).join(paint("dim", GAP));
   return fitLine(`${paint(role, sign)} ${body}`, width);
 }
@@ -89,76 +97,37 @@ interface Cell {
   readonly role: Role;
   readonly rank: number;
   readonly min: number;
-  /** What is left of it when even `min` columns are not there. */
-  readonly short: string;
+  /** What is left of it when even `min` columns are not there: the first that fits, else the last. */
+  readonly shorts: readonly string[];
+  /** Columns that pieces of higher ranks give up before this one does. */
+  readonly spared?: number;
 }
 
-function cellsOf(run: SessionRun, summary: RunSummary, now: number): readonly Cell[] {
+function cellsOf(run: SessionRun, summary: RunSummary, frame: LineFrame): readonly Cell[] {
   const title = safe(summary.title === "" ? summary.workflow : summary.title);
   const node = safe(summary.node);
   const step = summary.steps > 0 && node !== "" ? `${node} (step ${summary.steps})` : node;
-  const doing = doingWords(run, summary, now);
   const update = hasEnded(summary) ? "" : safe(run.update);
   const cells: readonly Cell[] = [
-    { text: title, role: "text", rank: 4, min: 12, short: cutColumns(title, 6) },
-    { text: hasEnded(summary) ? "" : step, role: "muted", rank: 3, min: NEVER, short: node },
-    { text: doing, role: doingRole(summary), rank: 5, min: 16, short: cutColumns(doing, 16) },
-    { text: update, role: "muted", rank: 1, min: 10, short: "" },
-    { text: elapsed(summary, now), role: "dim", rank: 2, min: NEVER, short: "" },
+    { text: title, role: "text", rank: 5, min: 12, shorts: [cutColumns(title, 6)] },
+    { text: hasEnded(summary) ? "" : step, role: "muted", rank: 3, min: NEVER, shorts: [node] },
+    doingCell(run, summary, frame),
+    { text: update, role: "muted", rank: 1, min: 10, shorts: [] },
+    { text: elapsed(summary, frame.now), role: "dim", rank: 2, min: NEVER, shorts: [] },
   ];
   return cells.filter(({ text }) => text !== "");
 }
 
-/** What keeps the run, in the words that matter most to whoever looks. */
-function doingWords(run: SessionRun, summary: RunSummary, now: number): string {
-  switch (summary.status) {
-    case RUN_STATUS.paused:
-      return "paused: /workflow resume";
-    case RUN_STATUS.blocked:
-      return `blocked: ${safe(summary.detail)}`;
-    case RUN_STATUS.waiting:
-      return waitingWords(run, summary) || dueWords(summary, now, "goes on") || "waiting";
-    case RUN_STATUS.queued:
-      return waitingWords(run, summary) || dueWords(summary, now, "starts") || "queued";
-    case RUN_STATUS.running:
-    case RUN_STATUS.starting:
-      return summary.pauseRequested
-        ? "pausing"
-        : waitingWords(run, summary) || safe(summary.statusDetail);
-    default:
-      return endWords(summary);
-  }
-}
-
-/** Empty for a run that waits for time alone: when it goes on says more. */
-function waitingWords(run: SessionRun, summary: RunSummary): string {
-  const what = safe(run.waitsFor);
-  if (what === "" || (summary.interactionId === "" && summary.dueAt !== undefined)) return "";
-  if (run.behind) return `waits for ${what} (another request comes first)`;
-  return `waits for ${what}${HINTS[summary.interactionKind] ?? ""}`;
-}
-
-/** What the user can type where it is the user who is waited for. */
-const HINTS: Readonly<Record<number, string>> = {
-  [INTERACTION_KIND.human_decision]: ": /workflow decide",
-  [INTERACTION_KIND.checkpoint]: ": /workflow answer",
-};
-
-function dueWords(summary: RunSummary, now: number, verb: string): string {
-  const due = msOf(summary.dueAt);
-  return due === undefined || due <= now ? "" : `${verb} ${fromNow(due, now)}`;
-}
-
-function endWords(summary: RunSummary): string {
-  const { word } = statusWords(summary);
-  return summary.detail === "" ? word : `${word}: ${safe(summary.detail)}`;
-}
-
-function doingRole(summary: RunSummary): Role {
-  const isForPerson =
-    summary.status === RUN_STATUS.waiting &&
-    summary.interactionKind === INTERACTION_KIND.human_decision;
-  return isForPerson ? "warning" : statusWords(summary).role;
+/** Its words get shorter before the title loses more than nobody misses. */
+function doingCell(run: SessionRun, summary: RunSummary, frame: LineFrame): Cell {
+  const { text, shorts } = doingOf(run, summary, frame);
+  const role = needsYou(run) ? "warning" : statusWords(summary).role;
+  const title = summary.title === "" ? summary.workflow : summary.title;
+  const spared = Math.max(0, visibleWidth(safe(title)) - TITLE_KEPT);
+  const cell = { text, role, rank: 4, spared };
+  return shorts.length === 0
+    ? { ...cell, min: 16, shorts: [cutColumns(text, 16)] }
+    : { ...cell, min: NEVER, shorts };
 }
 
 /** How long it has run, or took. */
@@ -173,11 +142,16 @@ function squeezed(cells: readonly Cell[], width: number): readonly Cell[] {
   for (const cell of cells.toSorted((one, other) => one.rank - other.rank)) {
     const excess = widthOf(left) - width;
     if (excess <= 0) break;
-    const room = visibleWidth(cell.text) - excess;
-    const text = room >= cell.min ? cutColumns(cell.text, room) : cell.short;
+    const room = visibleWidth(cell.text) - excess + (cell.spared ?? 0);
+    const text = cutTo(cell, room);
     left = left.flatMap((one) => (one === cell ? (text === "" ? [] : [{ ...cell, text }]) : [one]));
   }
   return left;
+}
+
+function cutTo({ text, min, shorts }: Cell, room: number): string {
+  if (room >= min || room >= visibleWidth(text)) return cutColumns(text, room);
+  return shorts.find((short) => visibleWidth(short) <= room) ?? shorts.at(-1) ?? "";
 }
 
 function widthOf(cells: readonly Cell[]): number {

@@ -1,7 +1,9 @@
 /** How the session stands to the host, in Pi's footer: short, and silent where all is well and quiet. */
 import { clockTime } from "../platform/text.ts";
+import type { SessionRun } from "../gen/piworkflows/host/v1/session_service_pb.ts";
 import { msOf } from "./run-words.ts";
 import type { SessionLink } from "./session-link.ts";
+import { isWorking, needsYou } from "./standing.ts";
 
 type Standing = Pick<SessionLink, "state" | "picture" | "waking">;
 
@@ -37,5 +39,12 @@ function holding({ picture, waking }: Standing, now: number): string {
   }
   const isNext = picture?.present?.startsTurn === true;
   if (isNext && !waking.may) return `waiting for your turn: ${waking.why}`;
-  return "attached";
+  return doing(picture?.runs ?? []);
+}
+
+/** What the user has to do comes before what goes on by itself. */
+function doing(runs: readonly SessionRun[]): string {
+  const waiting = runs.filter(needsYou).length;
+  if (waiting > 0) return waiting === 1 ? "1 waits for you" : `${waiting} wait for you`;
+  return runs.some(isWorking) ? "working" : "ready";
 }

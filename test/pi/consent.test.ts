@@ -1,6 +1,8 @@
 /** Code of a project that nobody has trusted: the model's start of it asks the user. */
 import { expect, test } from "vitest";
+import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { startBridge } from "../support/pi/bridge-rig.ts";
+import { until } from "../support/pi/until.ts";
 
 const QUICK = `
 import { compute, defineWorkflow } from "pi-workflows";
@@ -23,13 +25,16 @@ test("the model's start is asked about once, and a no refuses it; the user's own
     asked.push(dialog.method);
     return false;
   });
-  await pi.prompt(start(path));
-  await pi.prompt(start(path));
+  await pi.ask(start(path));
+  await pi.ask(start(path));
+  const told = bridge.model.requests.map(({ last }) => last.text);
+  expect(told.filter((text) => text.includes("has not allowed you"))).toHaveLength(2);
   expect(asked).toEqual(["confirm"]);
   expect(await bridge.runs()).toEqual([]);
   expect(await pi.prompt(`/workflow start ${path}`)).toBe("handled");
   expect(asked).toEqual(["confirm"]);
-  expect(await bridge.runs()).toHaveLength(1);
+  const run = await until(async () => (await bridge.runs())[0], { what: () => "the run" });
+  await bridge.reaches(run.runId, RunStatus.COMPLETED);
   await pi.quit();
 });
 

@@ -12,7 +12,7 @@ describe.skipIf(missing !== undefined)("on the screen", () => {
   test("Escape in a step's turn pauses the run, and /workflow resume goes on", async () => {
     const bridge = await newBridge();
     bridge.onStep(() => ({ text: "Thinking.", hold: "turn" }));
-    const ready = "workflow: attached";
+    const ready = "workflow: ready";
     const tui = await startTui({ profile: bridge.profile, extensions: [EXTENSION], ready });
     bridge.workflow("one", ONE_STEP);
     const call = { tool: "workflow", args: { action: "start", workflow: "one.workflow.ts" } };

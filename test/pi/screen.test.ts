@@ -76,7 +76,7 @@ async function terminal(bridge: Bridge, columns = 100): Promise<Tui> {
   return await startTui({
     profile: bridge.profile,
     extensions: [EXTENSION],
-    ready: "workflow: attached",
+    ready: "workflow: ready",
     columns,
   });
 }
@@ -101,6 +101,8 @@ describe.skipIf(missing !== undefined)("on the screen", () => {
     capture("decision", waiting);
     expect(waiting).toContain("workflow step: release 1.2 · draft");
     expect(waiting).toContain("choices: Publish / Change something");
+    expect(waiting).toContain("- faster starts …");
+    expect(waiting).toContain("workflow: 1 waits for you");
 
     await opens(tui, "/workflow decide");
     const dialog = await tui.sees("→ Publish");
@@ -137,7 +139,7 @@ describe.skipIf(missing !== undefined)("on the screen", () => {
     const tui = await terminal(bridge, 64);
     bridge.workflow("release", RELEASE);
     await tui.say(`/workflow start ${FILE}`);
-    await tui.sees("waits for a result of the model");
+    await tui.sees(/◇ release 1\.2 · draft · (?:model works|for the model)/);
     tui.press("C-S-w");
     const before = await tui.sees("waits for a model's result");
     capture("narrow", before);

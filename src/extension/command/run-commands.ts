@@ -13,6 +13,7 @@ import { chooseRun } from "../dialogs.ts";
 import { showRun } from "../run-details.ts";
 import { plainPaint, runLine } from "../run-lines.ts";
 import { hasEnded, msOf, RUN_STATUS, statusWords } from "../run-words.ts";
+import { frontOf } from "../standing.ts";
 import { ask, newCommand } from "../tool/call.ts";
 import { startable } from "../trust.ts";
 import { CommandError, PERSON } from "./call.ts";
@@ -76,7 +77,8 @@ export async function status(call: CommandCall): Promise<void> {
   const { link, parsed, now } = call;
   if (parsed.target !== "") return await watch(call, "rpc");
   const { runs = [], ended } = link.picture ?? {};
-  const frame = { width: STATUS_COLUMNS, now: now(), paint: plainPaint };
+  const front = frontOf(link.picture);
+  const frame = { width: STATUS_COLUMNS, now: now(), paint: plainPaint, front };
   const lines = [...runs, ...(ended === undefined ? [] : [ended])].map((run) => {
     const id = run.summary?.runId ?? "";
     return `${runLine(run, frame)}  ${id}`;

@@ -96,7 +96,7 @@ export async function doctor(call: CommandCall): Promise<void> {
 }
 
 function standingText(link: Parameters<typeof statusText>[0]): string {
-  return statusText(link, systemClock.now()) ?? "workflow: attached";
+  return statusText(link, systemClock.now()) ?? "workflow: ready";
 }
 
 function hostLines(status: GetStatusResponse): readonly string[] {

@@ -41,7 +41,7 @@ const texts = (details: MessageDetails, expanded: boolean, text = TEXT): readonl
 
 describe("a collapsed card", () => {
   test("of a step is its head and its summary", () => {
-    expect(texts(STEP, false)).toEqual(["◆ workflow step: release 1.2 · draft", "write the notes"]);
+    expect(texts(STEP, false)).toEqual(["◇ workflow step: release 1.2 · draft", "write the notes"]);
   });
 
   test("says why a step is shown again", () => {
@@ -50,17 +50,31 @@ describe("a collapsed card", () => {
   });
 
   test("of a checkpoint is a question", () => {
-    expect(texts({ ...STEP, interactionKind: "checkpoint" }, false)[0]).toContain("question");
+    const lines = texts({ ...STEP, interactionKind: "checkpoint" }, false);
+    expect(lines[0]).toBe("● workflow question: release 1.2 · draft");
+    expect(lines.at(-1)).toBe("/workflow answer int_1");
   });
 
   test("of a decision says what can be chosen, how and until when", () => {
     const lines = texts(DECISION, false);
     expect(lines.slice(0, 3)).toEqual([
-      "◆ your decision: release 1.2 · review",
+      "● your decision: release 1.2 · review",
       "Publish?",
       "choices: Publish / Drop it",
     ]);
     expect(lines[3]).toMatch(/^\/workflow decide int_1 {2}\(until 2025-01-0\d \d\d:00:00\)$/);
+  });
+
+  test("of a decision shows how its subject begins", () => {
+    const subject = (lines: number): readonly string[] => {
+      const body = Array.from({ length: lines }, (_, index) => `part ${index + 1}`).join("\n\n");
+      const text = `Decision needed\n\nPublish?\n\n${body}\n\nChoices:\n- yes: Publish`;
+      return texts(DECISION, false, text).slice(1, -2);
+    };
+    expect(subject(5)).toEqual(["Publish?", "part 1", "part 2 …"]);
+    expect(subject(2)).toEqual(["Publish?", "part 1", "part 2"]);
+    const fenced = 'Publish?\n\n```json\n{"a":1}\n```\n\nChoices:\n- yes: Publish';
+    expect(texts(DECISION, false, fenced).slice(1, -2)).toEqual(["Publish?", '{"a":1}']);
   });
 
   test("of a note is the beginning of its text", () => {
@@ -81,10 +95,23 @@ describe("a collapsed card", () => {
     expect(texts(note, true, text)[1]).toContain("final word");
   });
 
+  test("of a result tells a text by its first lines", () => {
+    const told = (value: unknown): readonly string[] => {
+      const text = `It has completed.\n\nResult:\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
+      return texts({ ...RESULT, runStatus: "completed" }, false, text).slice(1);
+    };
+    expect(told("one\n\ntwo\nthree")).toEqual(["one", "two …"]);
+    expect(told("one\ntwo")).toEqual(["one", "two"]);
+    expect(told([1, 2])).toEqual(["[1,2]"]);
+    expect(told({ file: "a.md", counts: { lines: 3 } })).toEqual([
+      'file: a.md · counts: {"lines":3}',
+    ]);
+  });
+
   test("of a result says in one line what came out", () => {
     const result = { ...RESULT, runStatus: "completed" };
     const text = 'It has completed.\n\nResult:\n\n```json\n{\n  "a": 1\n}\n```\n\nMore.';
-    expect(texts(result, false, text).slice(1)).toEqual(['{ "a": 1 }']);
+    expect(texts(result, false, text).slice(1)).toEqual(["a: 1"]);
     const failure = "It has failed.\n\nError: TypeError: no tag\n\nMore.";
     expect(texts(result, false, failure).slice(1)).toEqual(["Error: TypeError: no tag"]);
     expect(texts(result, false, "It has ended.")).toHaveLength(1);
@@ -114,8 +141,22 @@ describe("a collapsed card", () => {
 
 describe("an expanded card", () => {
   test("is the head and the whole text", () => {
-    const lines = ["◆ workflow step: release 1.2 · draft", "line 1", "line 2", "line 3", "line 4"];
+    const lines = ["◇ workflow step: release 1.2 · draft", "line 1", "line 2", "line 3", "line 4"];
     expect(texts(STEP, true)).toEqual(lines);
+  });
+
+  test("of a decision says everything once, and the time as elsewhere", () => {
+    const text =
+      "Choices:\n- yes: Publish\n\nType /workflow decide int_1 before 2025-01-02T00:00:00.000Z.";
+    const lines = texts(DECISION, true, text);
+    expect(lines.filter((line) => line.includes("decide int_1"))).toHaveLength(1);
+    expect(lines.join("\n")).not.toContain("choices: ");
+    expect(lines.at(-1)).toMatch(/before 2025-01-0\d \d\d:00:00\.$/);
+  });
+
+  test("of a result leaves out what its head says", () => {
+    const text = 'Workflow "release 1.2" has completed.\n\nRun run_1 of workflow release.';
+    expect(texts(RESULT, true, text).slice(1)).toEqual(["Run run_1 of workflow release."]);
   });
 
   test("of a decision still says how to decide", () => {

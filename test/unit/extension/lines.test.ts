@@ -52,10 +52,38 @@ describe("the line of a run", () => {
     expect(line(step)).toMatch(/waits for a result of the model ·/);
   });
 
-  test("says that another request comes first, and then invites nobody to answer", () => {
+  test("says behind which request it waits, and how that one is settled", () => {
     const run = sessionRun(DECISION, { waitsFor: "a person's decision", behind: true });
+    const lineBehind = (front: object, width = 200): string | undefined => {
+      const asking = { runId: "run_2", title: "ask about the tests", interactionId: "int_2" };
+      const first = sessionRun({ status: RunStatus.WAITING, ...asking, ...front });
+      return widgetLines(pictureOf({ runs: [run, first] }), { ...WIDE, width })[0];
+    };
+    expect(lineBehind({ interactionKind: InteractionKind.CHECKPOINT })).toContain(
+      `waits for a person's decision, behind "ask about the tests": /workflow answer · `,
+    );
+    expect(lineBehind({ interactionKind: InteractionKind.HUMAN_DECISION })).toContain(
+      `behind "ask about the tests": /workflow decide`,
+    );
+    expect(lineBehind({ interactionKind: InteractionKind.AGENT })).toContain(
+      `behind "ask about the tests" · `,
+    );
+    expect(lineBehind({ interactionKind: InteractionKind.CHECKPOINT }, 72)).toContain(
+      `behind "ask about the tests": /workflow answer`,
+    );
     expect(line(run)).toContain("waits for a person's decision (another request comes first)");
     expect(line(run)).not.toContain("/workflow");
+  });
+
+  test("has one sign for you, another for the model, and one for nobody", () => {
+    const first = (kind: InteractionKind, fields = {}): string | undefined =>
+      line(sessionRun({ ...DECISION, interactionKind: kind }, fields))[0];
+    expect(first(InteractionKind.HUMAN_DECISION)).toBe("●");
+    expect(first(InteractionKind.CHECKPOINT)).toBe("●");
+    expect(first(InteractionKind.AGENT)).toBe("◇");
+    expect(first(InteractionKind.REPLY)).toBe("◇");
+    expect(first(InteractionKind.HUMAN_DECISION, { behind: true })).toBe("○");
+    expect(line(sessionRun({ status: RunStatus.WAITING }))[0]).toBe("○");
   });
 
   test("says when a timer or a start is due", () => {
@@ -121,15 +149,29 @@ describe("a narrow line", () => {
 
   test("gives up the update, then the time, then the step, and keeps what is waited for", () => {
     expect(line(run, 92)).toBe(
-      "◇ release 1.2 · draft (step 3) · waits for a person's decision: /workflow decide · 2 min 0 s",
+      "● release 1.2 · draft (step 3) · waits for a person's decision: /workflow decide · 2 min 0 s",
     );
     expect(line(run, 80)).toBe(
-      "◇ release 1.2 · draft (step 3) · waits for a person's decision: /workflow decide",
+      "● release 1.2 · draft (step 3) · waits for a person's decision: /workflow decide",
     );
     expect(line(run, 72)).toBe(
-      "◇ release 1.2 · draft · waits for a person's decision: /workflow decide",
+      "● release 1.2 · draft · waits for a person's decision: /workflow decide",
     );
-    expect(line(run, 60)).toContain("waits for a person");
+    expect(line(run, 60)).toBe("● release 1.2 · draft · your decision: /workflow decide");
+    expect(line(run, 40)).toBe("● release 1.2 · draft · your decision");
+  });
+
+  test("shortens what is waited for before the title, whoever is waited for", () => {
+    const title = "improve the tests of the parser";
+    const at60 = (fields: object, waitsFor: string): string =>
+      line(sessionRun({ ...DECISION, title, ...fields }, { waitsFor }), 60);
+    expect(at60({}, "a person's decision")).toBe(`● ${title} · draft · your decision`);
+    const model = { interactionKind: InteractionKind.AGENT };
+    expect(at60({ ...model, delivery: 4 }, "a result of the model")).toBe(
+      `◇ ${title} · draft · model works`,
+    );
+    expect(at60(model, "a result of the model")).toBe(`◇ ${title} · draft · for the model`);
+    expect(at60(model, "the provider's usage limit")).toContain(`${title} · draft · the provider`);
   });
 
   test("shortens a long title before it hides what is going on", () => {
@@ -141,7 +183,7 @@ describe("a narrow line", () => {
     );
     const shown = line(long, 80);
     expect(shown).toContain("/workflow decide");
-    expect(shown).toMatch(/^◇ an endless ti.*…/);
+    expect(shown).toMatch(/^● an endless ti.*…/);
   });
 
   const titles = [

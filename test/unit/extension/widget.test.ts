@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { Guard } from "../../../src/extension/guard.ts";
 import { statusText } from "../../../src/extension/status-line.ts";
 import { clearEnded, startWidget } from "../../../src/extension/widget.ts";
+import { InteractionKind } from "../../../src/gen/piworkflows/common/v1/interaction_pb.ts";
 import { RunStatus } from "../../../src/gen/piworkflows/common/v1/run_pb.ts";
+import type { SessionRun } from "../../../src/gen/piworkflows/host/v1/session_service_pb.ts";
 import { ago, FakeLink, NOW, pictureOf, sessionRun } from "../../support/extension-fakes.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -182,7 +184,7 @@ describe("the footer", () => {
 
   test.each([
     [{ kind: "connecting" } as const, "workflow: connecting"],
-    [holder, "workflow: attached"],
+    [holder, "workflow: ready"],
     [
       { kind: "attached", holder: false } as const,
       "workflow: standby, another Pi shows the steps (/workflow here)",
@@ -198,7 +200,26 @@ describe("the footer", () => {
     const picture = pictureOf({ heldUntil: ago(-60_000) });
     const held = { state: holder, picture, waking: free };
     expect(statusText(held, NOW)).toMatch(/^workflow: held until \d\d:\d\d:\d\d \(limit/);
-    expect(statusText(held, NOW + 60_000)).toBe("workflow: attached");
+    expect(statusText(held, NOW + 60_000)).toBe("workflow: ready");
+  });
+
+  test("says what is to be done, and by whom", () => {
+    const status = (...runs: SessionRun[]): string | undefined =>
+      statusText({ state: holder, picture: pictureOf({ runs }), waking: free }, NOW);
+    const asks = (interactionKind: InteractionKind, behind = false): SessionRun =>
+      sessionRun(
+        { status: RunStatus.WAITING, interactionId: "int_1", interactionKind },
+        { behind },
+      );
+    const question = asks(InteractionKind.CHECKPOINT);
+    const step = asks(InteractionKind.AGENT);
+    expect(status(step, question)).toBe("workflow: 1 waits for you");
+    expect(status(question, sessionRun({ status: RunStatus.BLOCKED }))).toBe(
+      "workflow: 2 wait for you",
+    );
+    expect(status(step, asks(InteractionKind.HUMAN_DECISION, true))).toBe("workflow: working");
+    expect(status(sessionRun())).toBe("workflow: working");
+    expect(status(sessionRun({ status: RunStatus.PAUSED }))).toBe("workflow: ready");
   });
 
   test("says that a step waits for the user's turn, and why", () => {
@@ -206,7 +227,7 @@ describe("the footer", () => {
     const text = "workflow: waiting for your turn: you stopped the last one";
     expect(statusText({ state: holder, picture: pictureOf(waiting), waking }, NOW)).toBe(text);
     expect(statusText({ state: holder, picture: pictureOf({}), waking }, NOW)).toBe(
-      "workflow: attached",
+      "workflow: ready",
     );
   });
 
@@ -216,6 +237,6 @@ describe("the footer", () => {
     link.tell();
     clock.advance(61_000);
     expect(screen.statuses).toHaveLength(3);
-    expect(screen.statuses.at(-1)).toBe("workflow: attached");
+    expect(screen.statuses.at(-1)).toBe("workflow: ready");
   });
 });
