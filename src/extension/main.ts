@@ -2,6 +2,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { systemClock } from "../platform/clock.ts";
 import { registerCards } from "./cards.ts";
+import { tellOfOthers } from "./elsewhere.ts";
 import { bridgeSessions } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { startWidget } from "./widget.ts";
@@ -15,11 +16,13 @@ export function startExtension(pi: ExtensionAPI): void {
   const guard = new Guard();
   const { link } = bridgeSessions(pi, guard, (ctx, present) => {
     const hide = startWidget(ctx, present, { guard });
+    const keepQuiet = tellOfOthers(ctx, present, guard);
     const loading = systemClock.after(LOAD_REST_MS, () => {
       void guard.run("load", loadRest);
     });
     return () => {
       loading.cancel();
+      keepQuiet();
       hide();
     };
   });
