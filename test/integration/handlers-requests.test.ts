@@ -106,6 +106,8 @@ describe("SubmitResult", () => {
     const part = interactionId.slice(0, -2);
     const unknown = interactions.submitResult({ command: command(), interactionId: part });
     expect((await rejected(unknown)).reason).toBe(Reason.INTERACTION_NOT_FOUND);
+    const short = await rejected(interactions.getInteraction({ interactionId: "…yz" }));
+    expect(short.message).toContain("too short to find an interaction");
   });
 
   test("is refused to another session, whose name is told", async () => {

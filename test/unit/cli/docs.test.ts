@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { commandHelp } from "../../../src/cli/commands/help.ts";
 import { COMMANDS } from "../../../src/cli/commands/index.ts";
 import { ExitCode } from "../../../src/cli/exit-codes.ts";
 
@@ -33,6 +34,15 @@ describe("docs/cli.md", () => {
       .filter((name) => !silent.has(name))
       .filter((name) => !new RegExp(`^\\|.*\`${name}\``, "m").test(table));
     expect(missing).toEqual([]);
+  });
+});
+
+describe("the help of an option", () => {
+  test.each(Object.keys(COMMANDS))("of %s says once that it may be repeated", async (name) => {
+    const { command } = (await COMMANDS[name]?.load()) ?? {};
+    if (command === undefined) throw new Error(`no command ${name}`);
+    const lines = commandHelp(name, command, (_format, text) => text);
+    expect(lines.filter((line) => /repeated.*repeated/.test(line))).toEqual([]);
   });
 });
 
