@@ -12,6 +12,7 @@ const SHORT_CHARS = 240;
 const SUBJECT_LINES = 2;
 const GIST_LINES = 2;
 const FIELD_CHARS = 80;
+const RESULT_BLOCK = /result:\n\n(`{3,})\w*\n([\s\S]*?)\n\1/i;
 
 const REASONS: Readonly<Record<MessageDetails["reason"], string>> = {
   first: "",
@@ -32,11 +33,14 @@ export function cardLines(
     expanded && text.includes(`/workflow decide ${details.interactionId}`)
       ? []
       : footLines(details);
-  return [headLine(details), ...bodyLines(details, text, expanded), ...foot];
+  const unsuccessful = expanded ? [] : unsuccessfulLines(details, text);
+  return [headLine(details, text), ...bodyLines(details, text, expanded), ...unsuccessful, ...foot];
 }
 
-function headLine(details: MessageDetails): StyledLine {
-  const [sign, role] = signOf(details);
+function headLine(details: MessageDetails, body: string): StyledLine {
+  // Completed, but not as one would wish: some step failed, and the workflow went another way.
+  const isMarked = unsuccessfulLines(details, body).length > 0;
+  const [sign, role] = isMarked ? (["!", "warning"] as const) : signOf(details);
   const title = safe(details.runTitle === "" ? details.workflow : details.runTitle);
   const place = details.node === "" ? "" : ` · ${safe(details.node)}`;
   const reason = REASONS[details.reason];
@@ -120,11 +124,22 @@ function subjectLines({ summary }: MessageDetails, text: string): readonly strin
     : [...shown.slice(0, -1), `${last} …`];
 }
 
+function unsuccessfulLines({ kind }: MessageDetails, text: string): readonly StyledLine[] {
+  if (kind !== "result") return [];
+  const line = /^Steps that did not succeed: .*$/m.exec(withoutResult(text))?.[0];
+  return line === undefined ? [] : [{ role: "warning", text: shortLine(safe(line)) }];
+}
+
+/** A result is anybody's text and marks nothing. */
+function withoutResult(text: string): string {
+  return text.replace(RESULT_BLOCK, "");
+}
+
 /** What came out of a run, in a line or two: the text tells it below words that a model needs. */
 function gist(text: string): readonly string[] {
   const why = /^(?:Error|Note): .*$/m.exec(text)?.[0];
   if (why !== undefined) return [why];
-  const block = /result:\n\n(`{3,})\w*\n([\s\S]*?)\n\1/i.exec(text)?.[2];
+  const block = RESULT_BLOCK.exec(text)?.[2];
   return block === undefined ? [] : valueGist(block);
 }
 

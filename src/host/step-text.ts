@@ -48,6 +48,8 @@ export interface EndFacts {
   readonly error?: FailureRecord;
   /** Why it was cancelled. */
   readonly note?: string;
+  /** Nodes whose last attempt did not succeed, and how it ended: "draft (timed_out)". */
+  readonly unsuccessful?: readonly string[];
   readonly startsTurn: boolean;
 }
 
@@ -80,10 +82,20 @@ export function resultText(facts: EndFacts): string {
     `Run ${runId} of workflow ${workflow}, ${steps} ${steps === 1 ? "step" : "steps"}.`,
     resultPart(facts),
     errorPart(facts),
+    unsuccessfulPart(facts),
     `To see all of it, call the tool \`workflow\` with ${call("status", { run: runId })}, or run ` +
       `"pi-workflows show ${runId}" in a terminal.`,
     startsTurn ? AFTER_THE_END : undefined,
   ]);
+}
+
+const NODES_SHOWN = 10;
+
+/** A run may complete although a step failed: the workflow had a way for that. */
+function unsuccessfulPart({ status, unsuccessful = [] }: EndFacts): Part {
+  if (status !== "completed" || unsuccessful.length === 0) return undefined;
+  const more = unsuccessful.length > NODES_SHOWN ? ", …" : "";
+  return `Steps that did not succeed: ${unsuccessful.slice(0, NODES_SHOWN).join(", ")}${more}`;
 }
 
 const AFTER_THE_END =

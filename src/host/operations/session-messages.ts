@@ -220,6 +220,10 @@ function endOf({ tx, run }: Step): End | undefined {
       status,
       steps,
       startsTurn,
+      unsuccessful: tx.attempts
+        .newestClosedPerNode(runId)
+        .filter((attempt) => attempt.status !== "ok")
+        .map((attempt) => `${attempt.node} (${attempt.status})`),
       ...(result === undefined ? {} : { result: tx.values.head(result, RESULT_CHARS_SHOWN) }),
       ...(error === undefined ? {} : { error }),
       ...(detail === undefined ? {} : { note: detail }),

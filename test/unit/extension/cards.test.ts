@@ -108,6 +108,19 @@ describe("a collapsed card", () => {
     ]);
   });
 
+  test("of a result marks that a step failed on the way, whatever the result says", () => {
+    const done = { ...RESULT, runStatus: "completed" };
+    const line = "Steps that did not succeed: draft (timed_out)";
+    const result = 'Result:\n\n```json\n{"late":true}\n```';
+    expect(texts(done, false, `It has completed.\n\n${result}\n\n${line}\n`)).toEqual([
+      "! workflow completed: release 1.2",
+      "late: true",
+      line,
+    ]);
+    const quoted = `Result:\n\n\`\`\`\n${line}\n\`\`\``;
+    expect(texts(done, false, quoted)).toEqual(["✓ workflow completed: release 1.2", line]);
+  });
+
   test("of a result says in one line what came out", () => {
     const result = { ...RESULT, runStatus: "completed" };
     const text = 'It has completed.\n\nResult:\n\n```json\n{\n  "a": 1\n}\n```\n\nMore.';

@@ -228,6 +228,22 @@ describe("the text of a result", () => {
     expect(end({ status: "cancelled", note: "" })).not.toContain("Note");
   });
 
+  test("tells which steps failed on the way of a run that completed all the same", () => {
+    const unsuccessful = ["draft (timed_out)", "check (failed)"];
+    expect(end({ unsuccessful })).toContain(
+      "Steps that did not succeed: draft (timed_out), check (failed)",
+    );
+    const many = Array.from({ length: 12 }, (_, index) => `n${index} (failed)`);
+    expect(end({ unsuccessful: many })).toMatch(/n9 \(failed\), …$/m);
+    for (const text of [
+      end(),
+      end({ unsuccessful: [] }),
+      end({ status: "failed", unsuccessful }),
+    ]) {
+      expect(text).not.toContain("did not succeed");
+    }
+  });
+
   test("tells a model what to do with it only when it starts a turn", () => {
     expect(end()).toContain("Tell the user");
     expect(end({ startsTurn: false })).not.toContain("Tell the user");
