@@ -72,8 +72,16 @@ export class LastingPi {
       void pi.ended.then((reason) => {
         end = reason ?? new Error("this Pi has left");
       });
-      const options = { timeout: PATIENCE_MS, interval: 5 };
-      await vi.waitUntil(() => end !== undefined || holds(pi.picture), options);
+      let heard = pi.pictures.length;
+      const look = async (): Promise<boolean> => {
+        if (end !== undefined || holds(pi.picture)) return true;
+        const isAsked = pi.pictures.slice(heard).some(({ heartbeat }) => heartbeat);
+        heard = pi.pictures.length;
+        // A Pi that does not answer counts as frozen.
+        if (isAsked) await this.#report(pi);
+        return false;
+      };
+      await vi.waitUntil(look, { timeout: PATIENCE_MS, interval: 5 });
       if (!holds(pi.picture)) throw end as Error;
       return pi.picture;
     });
