@@ -39,6 +39,7 @@ test("going back before a step presents it again; a reload does not", async () =
   const first = (await pi.branch()).find((entry) => entry.type === "message");
   const runId = await bridge.start(pi, bridge.workflow("question", QUESTION));
   await bridge.shows(pi, "step");
+  await bridge.idle(pi);
   await pi.prompt("/again");
   await pi.ask("a word after the reload");
   expect(await bridge.shown(pi, "step")).toHaveLength(1);

@@ -146,6 +146,11 @@ export class Bridge {
     return kind === undefined ? messages : messages.filter(({ details }) => details.kind === kind);
   }
 
+  /** Waits until no turn runs any more. */
+  async idle(pi: Pi): Promise<void> {
+    await until(async () => !(await pi.state()).isStreaming, { what: () => "the end of the turn" });
+  }
+
   /** Waits until so many of our messages of a kind stand on the branch. */
   async shows(pi: Pi, kind: MessageDetails["kind"], count = 1): Promise<readonly Shown[]> {
     return await until(
