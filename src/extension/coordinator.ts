@@ -33,6 +33,8 @@ export class Coordinator {
   #round: Promise<void> | undefined;
   /** Facts that the host did not take once. */
   readonly #refused = new WeakSet<TurnFact>();
+  /** Messages that the host was told of as written. */
+  readonly #delivered = new Set<string>();
   #again = false;
   #closed = false;
 
@@ -129,10 +131,21 @@ export class Coordinator {
     if (reporter === undefined) return false;
     if (!this.#unreported) return true;
     this.#unreported = false;
-    const told = await reporter.branch(this.#report());
-    if (told === "taken") return true;
+    const report = this.#report();
+    const told = await reporter.branch(report);
+    if (told === "taken") {
+      this.#noteDelivered(report);
+      return true;
+    }
     this.#unreported = true;
     return false;
+  }
+
+  /** What the host knows to be on disk it never asks for under the same id again. */
+  #noteDelivered({ messages, written }: BranchReport): void {
+    if (!written) return;
+    for (const { messageId, entryId } of messages)
+      if (entryId !== "") this.#delivered.add(messageId);
   }
 
   /** Only who holds the session reports, on the attachment of the newest picture. */
@@ -159,7 +172,8 @@ export class Coordinator {
     if (picture === undefined || !picture.holder) return;
     const { binder, port } = this.#options;
     if (picture.abort !== undefined && binder.hostAsks(picture.abort)) port.abort();
-    if (picture.present === undefined) return;
+    // A picture may be older than the last report, and the branch newer than both.
+    if (picture.present === undefined || this.#delivered.has(picture.present.messageId)) return;
     if (this.#decide(picture.present) === "send") this.#send(picture.present);
   }
 

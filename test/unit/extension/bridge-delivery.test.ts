@@ -1,7 +1,7 @@
 /** When messages go into the session, against a Pi and a host that the test plays. */
 import { describe, expect, test } from "vitest";
 import { BridgeRig, presentOf } from "../../support/bridge-fakes.ts";
-import { detailsOf } from "../../support/branch-entries.ts";
+import { detailsOf, user } from "../../support/branch-entries.ts";
 
 const STEP = presentOf("msg_1");
 
@@ -47,6 +47,22 @@ describe("a message of the picture", () => {
     await rig.passes(30_000);
     expect(rig.pi.sent).toEqual([]);
     expect(rig.host.branches[0]?.messages).toEqual([{ messageId: "msg_1", entryId: "e1" }]);
+  });
+
+  test("is not sent again where the user goes back before the next picture comes", async () => {
+    const note = presentOf("msg_1", { startsTurn: false });
+    const rig = new BridgeRig();
+    rig.pi.entries.push(user("e0"));
+    await rig.attach({ present: note, openMessageIds: ["msg_1"] });
+    await rig.passes(1_000);
+    expect(rig.host.branches.at(-1)?.messages).toMatchObject([{ messageId: "msg_1" }]);
+    rig.pi.entries = [user("e9")];
+    rig.bridge.treeChanged();
+    await rig.passes(5_000);
+    expect(idsSent(rig)).toEqual(["msg_1"]);
+    // What the host did not take as delivered is asked for again, and comes again.
+    await rig.show({ present: presentOf("msg_2", { startsTurn: false }) });
+    expect(idsSent(rig)).toEqual(["msg_1", "msg_2"]);
   });
 
   test("that a fork copied from another session is sent here", async () => {
