@@ -24,8 +24,8 @@ export interface DutiesOptions {
 
 /** A host that hears nothing for five seconds takes the loop for blocked. */
 const HEARTBEAT_MS = 1_000;
-/** A worker without an order for so long is a spare. */
-const IDLE_MS = 20;
+/** A worker without an order for so long is a spare, and whoever waited for it has been served. */
+const IDLE_MS = 500;
 /** A host that does not take the farewell is not waited for any longer. */
 const FLUSH_MS = 50;
 
