@@ -14,7 +14,8 @@ import {
   HEADLESS_STARTS_MAX,
   HEADLESS_UNTOUCHED_MS,
 } from "../limits.ts";
-import { failForWantOfPi, loseTurns, runOfHeadlessSession } from "../operations/headless.ts";
+import { failForWantOfPi, loseTurns } from "../operations/headless.ts";
+import { runOfHeadlessSession } from "../operations/headless-session.ts";
 import type { SessionHub } from "../sessions/hub.ts";
 import type { StoreChange } from "../store/store.ts";
 import type { PiExit } from "../supervisor/pi-process.ts";

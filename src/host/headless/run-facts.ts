@@ -1,6 +1,6 @@
 /** What the rows say about a headless run, as far as its Pi is concerned. */
 import { contractOf } from "../operations/contract-of.ts";
-import { headlessSession } from "../operations/headless.ts";
+import { headlessSession } from "../operations/headless-session.ts";
 import type { Instant, RunRecord } from "../records.ts";
 import type { InteractionKind, InteractionRecord, ModelRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";

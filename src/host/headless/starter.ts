@@ -8,7 +8,7 @@ import type { Settings } from "../../platform/settings.ts";
 import { agentDir } from "../../platform/state-folder.ts";
 import type { StatePaths } from "../../platform/state-folder.ts";
 import type { HostContext } from "../context.ts";
-import { headlessSession } from "../operations/headless.ts";
+import { headlessSession } from "../operations/headless-session.ts";
 import type { ModelRecord } from "../records-sessions.ts";
 import type { SessionHub } from "../sessions/hub.ts";
 import { launchEnvironment } from "../supervisor/launch.ts";

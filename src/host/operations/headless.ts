@@ -3,8 +3,8 @@ import type { HostContext } from "../context.ts";
 import { turnLifecycle } from "../lifecycle/turn.ts";
 import type { TurnRecord } from "../records-sessions.ts";
 import { system } from "../store/doors.ts";
-import type { Tx } from "../store/tx.ts";
 import { isGivenUp } from "./message-rows.ts";
+import type { Moment } from "./message-rows.ts";
 import { settleFailed, settleIfDue } from "./settle.ts";
 import type { Step } from "./step.ts";
 import { askAgain } from "./turn-effects.ts";
@@ -12,18 +12,6 @@ import { endTurn } from "./turns.ts";
 
 /** The name of the error, by which an author may route. */
 export const PI_UNAVAILABLE = "pi_unavailable";
-
-/** The session of a headless run's own Pi, as `sessionOf` names it. */
-export function headlessSession(runId: string): string {
-  return `${SESSION_PREFIX}${runId}`;
-}
-
-/** The run whose session this would be; absent for the id of another session. */
-export function runOfHeadlessSession(sessionId: string): string | undefined {
-  return sessionId.startsWith(SESSION_PREFIX) ? sessionId.slice(SESSION_PREFIX.length) : undefined;
-}
-
-const SESSION_PREFIX = "wf-";
 
 /**
  * The run's Pi is gone and with it every turn of it. With `counted` it ended by
@@ -36,12 +24,18 @@ export function loseTurns(
 ): Promise<number> {
   return system(host, "headless_turns_lost", (tx) => {
     const turns = tx.turns.openOfRun(runId);
-    const at = host.clock.now();
+    const moment = { tx, at: host.clock.now() };
     for (const turn of turns) {
       const { sessionId, messageId } = turn;
-      const ending = { sessionId, messageId, outcome: "lost", replyText: "", replyWhole: false };
-      if (counted) endTurn({ tx, at }, { ...ending, outcome: "lost" });
-      else loseUncounted({ tx, at }, turn);
+      if (!counted) loseUncounted(moment, turn);
+      else
+        endTurn(moment, {
+          sessionId,
+          messageId,
+          outcome: "lost",
+          replyText: "",
+          replyWhole: false,
+        });
     }
     return turns.length;
   });
@@ -65,7 +59,7 @@ export function failForWantOfPi(
   });
 }
 
-function loseUncounted({ tx, at }: { readonly tx: Tx; readonly at: number }, turn: TurnRecord) {
+function loseUncounted({ tx, at }: Moment, turn: TurnRecord): void {
   const { messageId, runId, interactionId = "" } = turn;
   const status = turnLifecycle.next(turn.status, "lose");
   tx.put.turnChange(messageId, { status, closedAt: at });

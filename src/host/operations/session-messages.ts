@@ -19,6 +19,7 @@ import type {
 import { notificationText, requestText, RESULT_CHARS_SHOWN, resultText } from "../step-text.ts";
 import { contractOf } from "./contract-of.ts";
 import { runGraph } from "./graph.ts";
+import { headlessSession } from "./headless-session.ts";
 import { storeValue } from "./step.ts";
 import type { Step } from "./step.ts";
 
@@ -50,7 +51,7 @@ export function sessionOf({ tx, run, at }: Step): string | undefined {
   // The step may have been read before this very transaction made the session.
   const own = tx.sessions.ofHeadlessRun(runId);
   if (own !== undefined) return own.sessionId;
-  const sessionId = `wf-${runId}`;
+  const sessionId = headlessSession(runId);
   tx.put.session({
     sessionId,
     cwd: projectDir,

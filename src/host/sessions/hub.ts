@@ -4,7 +4,7 @@ import type { HostContext } from "../context.ts";
 import { HostError } from "../errors.ts";
 import { HEARTBEAT_MS } from "../limits.ts";
 import type { Evidence } from "../operations/branch.ts";
-import { headlessSession, runOfHeadlessSession } from "../operations/headless.ts";
+import { headlessSession, runOfHeadlessSession } from "../operations/headless-session.ts";
 import { offerNext } from "../operations/session-rows.ts";
 import { attachSession, detachSession } from "../operations/sessions.ts";
 import type { SessionFacts } from "../operations/sessions.ts";
