@@ -218,13 +218,13 @@ export function finishRun(step: Step, closed: AttemptRecord, end: RunEnd): AckRe
 
 /** Which attempt ended and how; with an accepted submission also what it answered. */
 function dataOf(
-  { tx }: Step,
+  { tx, run }: Step,
   { attemptId, status }: AttemptRecord,
 ): Readonly<Record<string, unknown>> {
   const told = { attemptId, outcome: status };
-  const interaction = tx.interactions.ofAttempt(attemptId);
-  if (interaction?.kind !== "agent" || interaction.status !== "accepted") return told;
-  return { ...told, interactionId: interaction.interactionId };
+  // Nothing else accepts a submission, and most boundaries need not look for one.
+  if (run.activation !== "validate") return told;
+  return { ...told, interactionId: tx.interactions.ofAttempt(attemptId)?.interactionId };
 }
 
 /** Refuses another try of a visit that did not fail or has used up its tries. */

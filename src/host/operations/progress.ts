@@ -3,6 +3,7 @@ import { PROGRESS_TEXT_BYTES_MAX } from "../limits.ts";
 import { system } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
 import type { Reader } from "../store/tx.ts";
+import { unknownInteraction } from "./answering.ts";
 import { requireOrigin } from "./origin.ts";
 
 export interface Update {
@@ -50,8 +51,7 @@ export function requireUpdatable(
 ): void {
   const interaction = reader.interactions.get(interactionId);
   const run = interaction === undefined ? undefined : reader.runs.get(interaction.runId);
-  if (interaction === undefined || run === undefined)
-    throw new HostError("INTERACTION_NOT_FOUND", `there is no interaction ${interactionId}`);
+  if (interaction === undefined || run === undefined) throw unknownInteraction(interactionId);
   requireOrigin(run, sessionId);
   if (interaction.closedAt === undefined) return;
   const { runId, status } = interaction;

@@ -127,8 +127,10 @@ export function validatedAttempt(
   { tx, run }: Step,
   attemptId: string,
 ): ValidatedAttempt | undefined {
+  // Of every boundary this is asked, and the run's own row knows it of most.
+  if (run.activation !== "validate") return undefined;
   const submission = tx.submissions.validating(run.runId);
-  const attempt = submission === undefined ? undefined : tx.attempts.open(run.runId);
+  const attempt = tx.attempts.open(run.runId);
   if (submission === undefined || attempt?.attemptId !== attemptId) return undefined;
   return { attempt, submission };
 }
