@@ -54,6 +54,11 @@ export function checkInstant(field: string, timestamp: Timestamp | undefined): n
   throw invalid(field, "is no time after 1970 that a calendar knows");
 }
 
+/** The session that a caller speaks for; a program has none. */
+export function checkSession(sessionId: string): { readonly sessionId?: string } {
+  return sessionId === "" ? {} : { sessionId: checkBytes("session_id", sessionId) };
+}
+
 /** The rows of one page: 0 means the default, more than the most means the most. */
 export function pageSize(wanted: number, fallback: number, max: number): number {
   return wanted === 0 ? fallback : Math.min(wanted, max);

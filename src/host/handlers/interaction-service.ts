@@ -20,7 +20,7 @@ import { PAGE_DEFAULT, PAGE_MAX } from "../limits.ts";
 import { answerCheckpoint as answer } from "../operations/interactions.ts";
 import type { InteractionRecord } from "../records-sessions.ts";
 import type { Reader } from "../store/tx.ts";
-import { checkBytes, pageSize } from "./checks.ts";
+import { checkBytes, checkSession, pageSize } from "./checks.ts";
 import { identify } from "./fingerprint.ts";
 import { answerDecision } from "./decisions.ts";
 import { interactionMessage, presentInteraction } from "./interaction-views.ts";
@@ -77,12 +77,11 @@ async function answerCheckpoint(
   const { reader } = host.store;
   const answerJson = jsonOf("answer", request.answer);
   const asked = identify(AnswerCheckpointRequestSchema, request);
-  const sessionId = checkBytes("session_id", request.sessionId);
+  const named = checkSession(request.sessionId);
   const result = await answerOnce(reader, asked, async () => {
     const interaction = findInteraction(reader, request.interactionId);
     await checkFits(reader, interaction, answerJson);
     const { interactionId } = interaction;
-    const named = sessionId === "" ? {} : { sessionId };
     return answer(host, asked, { interactionId, answerJson, ...named });
   });
   // The worker's frames leave first: this turn of the loop sends them when it ends.

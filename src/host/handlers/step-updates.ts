@@ -8,7 +8,7 @@ import type {
 import { ProgressWriter } from "../progress-writer.ts";
 import type { HostContext } from "../context.ts";
 import { requireUpdatable, writeStepUpdate } from "../operations/progress.ts";
-import { checkBytes, checkName } from "./checks.ts";
+import { checkName, checkSession } from "./checks.ts";
 
 /** How long the pace of a run's updates is remembered after the newest. */
 const FORGET_MS = 60_000;
@@ -24,10 +24,9 @@ export class StepUpdates {
 
   publish(request: PublishUpdateRequest): PublishUpdateResponse {
     const interactionId = checkName("interaction_id", request.interactionId);
-    const sessionId = checkBytes("session_id", request.sessionId);
+    const { sessionId } = checkSession(request.sessionId);
     // Checked at once, so that a caller with a wrong id is told so.
-    const named = sessionId === "" ? undefined : sessionId;
-    requireUpdatable(this.#host.store.reader, interactionId, named);
+    requireUpdatable(this.#host.store.reader, interactionId, sessionId);
     this.#writerOf(interactionId).publish(interactionId, request.text);
     return create(PublishUpdateResponseSchema);
   }

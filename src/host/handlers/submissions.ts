@@ -13,7 +13,7 @@ import { HostError } from "../errors.ts";
 import { submitResult as submit } from "../operations/submissions.ts";
 import type { SubmissionRecord } from "../records-sessions.ts";
 import type { CommandResult } from "../store/doors.ts";
-import { checkBytes, checkName } from "./checks.ts";
+import { checkName, checkSession } from "./checks.ts";
 import { identify } from "./fingerprint.ts";
 import { presentInteraction } from "./interaction-views.ts";
 import type { HandlerParts } from "./parts.ts";
@@ -32,9 +32,8 @@ export async function submitResult(
   const { reader } = host.store;
   const interactionId = checkName("interaction_id", request.interactionId);
   const valueJson = jsonOf("value", request.value);
-  const sessionId = checkBytes("session_id", request.sessionId);
+  const named = checkSession(request.sessionId);
   const asked = identify(SubmitResultRequestSchema, request);
-  const named = sessionId === "" ? {} : { sessionId };
   const result = await answerOnce(reader, asked, () =>
     submit(host, asked, { interactionId, valueJson, ...named }),
   );
