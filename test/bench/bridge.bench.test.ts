@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { newBridge, submits } from "../support/pi/bridge-rig.ts";
 import { ONE_STEP } from "../support/pi/flows.ts";
 import { startRealHost } from "../support/real-host.ts";
 import type { RealHost } from "../support/real-host.ts";
-import { FakePi } from "../support/session-rig.ts";
+import { attachedPi } from "../support/session-rig.ts";
 import { clockMs, newCommand, newProject, until, untilRested } from "./bench-host.ts";
 import { ms, report } from "./report.ts";
 import { summarise } from "./statistics.ts";
@@ -25,21 +25,6 @@ function tell(measure: string, atMostMs: number, samples: readonly number[]): vo
     bound: { is: "at most", value: atMostMs },
     reference: `min ${ms(min)}, max ${ms(p99)}`,
   });
-}
-
-async function attached({ paths }: RealHost): Promise<FakePi> {
-  const pi = new FakePi(paths.socket, {
-    sessionId: SESSION,
-    cwd: "/",
-    sessionFile: "",
-    mode: "rpc",
-    pid: process.pid,
-    takeOver: false,
-    secret: "",
-  });
-  onTestFinished(() => pi.end());
-  await pi.attach();
-  return pi;
 }
 
 /** A run of the session that waits for a model's result. */
@@ -63,7 +48,7 @@ async function waitingRequest(host: RealHost, runId: string): Promise<string> {
 
 test("a submission and its verdict", async () => {
   const host = await startRealHost();
-  await attached(host);
+  await attachedPi(host.paths.socket, SESSION);
   await untilRested(host, false);
   const runId = await thinking(host);
   const samples: number[] = [];
@@ -86,7 +71,7 @@ test("a submission and its verdict", async () => {
 
 test("a change of a run and the picture that a widget draws", async () => {
   const host = await startRealHost();
-  const pi = await attached(host);
+  const pi = await attachedPi(host.paths.socket, SESSION);
   const runId = await thinking(host);
   await waitingRequest(host, runId);
   const samples: number[] = [];

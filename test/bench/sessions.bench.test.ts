@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { onTestFinished, expect, test } from "vitest";
 import { startRealHost } from "../support/real-host.ts";
 import type { RealHost } from "../support/real-host.ts";
-import { FakePi } from "../support/session-rig.ts";
+import { attachedPi } from "../support/session-rig.ts";
 import { clockMs, residentMb, until, untilRested } from "./bench-host.ts";
 import { report } from "./report.ts";
 import { median } from "./statistics.ts";
@@ -19,10 +19,12 @@ test(`${SESSIONS} sessions that are attached and idle`, async () => {
   await untilRested(host, false);
   const idle = await processorShare(host.pid);
   // The first attachment brings code into memory that the others share.
-  await attached(host, 0);
+  await attachedPi(host.paths.socket, "bench-0");
   const before = await settledMemory(host);
   const pis = await Promise.all(
-    Array.from({ length: SESSIONS }, (_, index) => attached(host, index + 1)),
+    Array.from({ length: SESSIONS }, (_, index) =>
+      attachedPi(host.paths.socket, `bench-${index + 1}`),
+    ),
   );
   const timer = setInterval(() => {
     for (const pi of pis) void pi.report().catch(() => undefined);
@@ -47,22 +49,6 @@ test(`${SESSIONS} sessions that are attached and idle`, async () => {
   expect(pis.every((pi) => pi.picture.holder)).toBe(true);
   await host.stop();
 });
-
-async function attached({ paths }: RealHost, number: number): Promise<FakePi> {
-  const pi = new FakePi(paths.socket, {
-    sessionId: `bench-${number}`,
-    cwd: "/",
-    sessionFile: "",
-    mode: "rpc",
-    pid: process.pid,
-    takeOver: false,
-    secret: "",
-  });
-  onTestFinished(() => pi.end());
-  await pi.attach();
-  await pi.report();
-  return pi;
-}
 
 async function settledMemory(host: RealHost): Promise<number> {
   const samples: number[] = [];

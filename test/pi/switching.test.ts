@@ -5,6 +5,8 @@ import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { EXTENSION, startBridge, submits } from "../support/pi/bridge-rig.ts";
 import { ONE_STEP, QUESTION } from "../support/pi/flows.ts";
 import { until } from "../support/pi/until.ts";
+import type { Pi } from "../support/pi/pi-rpc.ts";
+import type { Bridge } from "../support/pi/bridge-rig.ts";
 
 const MOVES = join(import.meta.dirname, "../fixtures/pi-extensions/moves.ts");
 const WITH_MOVES = { pi: { extensions: [EXTENSION, MOVES] } };
@@ -51,14 +53,20 @@ test("going back before a step presents it again; a reload does not", async () =
   await bridge.reaches(runId, RunStatus.COMPLETED);
 });
 
-test("a second Pi on one session stands by, and takes over when the first has gone", async () => {
-  const { bridge, pi } = await startBridge();
+/** A second Pi that has the session of the first open, and knows that it looks on. */
+async function standbyOf(bridge: Bridge, pi: Pi): Promise<Pi> {
   await pi.ask("a word, so that the session is on disk");
   const { sessionId } = await pi.state();
   const second = await bridge.startPi({ session: { id: sessionId } });
   await until(() => /standby|another Pi/i.test(second.status("workflow") ?? ""), {
     what: () => `a standby; it says ${second.status("workflow")}`,
   });
+  return second;
+}
+
+test("a second Pi on one session stands by, and takes over when the first has gone", async () => {
+  const { bridge, pi } = await startBridge();
+  const second = await standbyOf(bridge, pi);
   await pi.quit();
   bridge.onStep(submits(7));
   const runId = await bridge.start(second, bridge.workflow("one", ONE_STEP));
@@ -68,12 +76,7 @@ test("a second Pi on one session stands by, and takes over when the first has go
 
 test("/workflow here takes a session over, and the first Pi does not fight for it", async () => {
   const { bridge, pi } = await startBridge();
-  await pi.ask("a word, so that the session is on disk");
-  const { sessionId } = await pi.state();
-  const second = await bridge.startPi({ session: { id: sessionId } });
-  await until(() => /standby|another Pi/i.test(second.status("workflow") ?? ""), {
-    what: () => `a standby; it says ${second.status("workflow")}`,
-  });
+  const second = await standbyOf(bridge, pi);
   await second.prompt("/workflow here");
   await until(() => /taken over|here/i.test(pi.status("workflow") ?? ""), {
     what: () => `the end of the first; it says ${pi.status("workflow")}`,

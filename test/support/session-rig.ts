@@ -227,6 +227,16 @@ export class FakePi {
   }
 }
 
+/** A Pi that has attached to a real host and told that nothing stands on its branch. */
+export async function attachedPi(socketPath: string, sessionId: string): Promise<FakePi> {
+  const place = { sessionId, cwd: "/", sessionFile: "", pid: process.pid };
+  const pi = new FakePi(socketPath, { ...FACTS, ...place });
+  onTestFinished(() => pi.end());
+  await pi.attach();
+  await pi.report();
+  return pi;
+}
+
 interface ReportChange {
   readonly idle?: boolean;
   readonly written?: boolean;
