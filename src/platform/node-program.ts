@@ -1,6 +1,5 @@
 /** Which Node.js runs a host: this process is none when Pi came as a single program. */
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { programOnPath } from "./search-path.ts";
 
 /** This process, as far as it matters here. */
 export interface ProgramFacts {
@@ -17,11 +16,7 @@ export type NodeProgram =
 /** A Node.js to start a host with, or why there is none. */
 export function nodeProgram(facts: ProgramFacts = presentFacts()): NodeProgram {
   if (facts.isNode) return { program: facts.execPath };
-  const found = facts.path
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, "node"))
-    .find(isExecutable);
+  const found = programOnPath("node", facts.path);
   if (found !== undefined) return { program: found };
   const problem =
     "this Pi is a single program without Node.js, which a host needs; " +
@@ -39,14 +34,4 @@ function presentFacts(): ProgramFacts {
 
 function isSingleExecutable(): boolean {
   return process.getBuiltinModule("node:sea").isSea();
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    // Absent, or not for us.
-    return false;
-  }
 }

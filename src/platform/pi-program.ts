@@ -1,9 +1,10 @@
 /** Where the program of Pi is, and whether it is one that will do. */
-import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { packageRoot } from "./package-info.ts";
 import { PI_RANGE, piFitness } from "./pi-version.ts";
+import { isExecutable, isReadable, programOnPath } from "./search-path.ts";
 
 export interface PiSearch {
   /** The setting: a path, or a name that is looked for on the path; empty looks by itself. */
@@ -38,7 +39,9 @@ const PI = join("node_modules", PACKAGE);
  */
 export function findPi({ piCommand, path = ownPath(), root = packageRoot() }: PiSearch): PiProgram {
   const found =
-    piCommand === "" ? (onPath("pi", path) ?? besides(root)) : named(expandHome(piCommand), path);
+    piCommand === ""
+      ? (programOnPath("pi", path) ?? besides(root))
+      : named(expandHome(piCommand), path);
   if (found === undefined) return { problem: missing(piCommand, path), kind: "missing" };
   const real = realpathSync(found);
   const version = versionOf(real);
@@ -70,13 +73,8 @@ function missing(piCommand: string, path: string): string {
 }
 
 function named(command: string, path: string): string | undefined {
-  if (!isAbsolute(command)) return onPath(command, path);
+  if (!isAbsolute(command)) return programOnPath(command, path);
   return isExecutable(command) || isScript(command) ? command : undefined;
-}
-
-function onPath(name: string, path: string): string | undefined {
-  const folders = path.split(delimiter).filter((folder) => folder !== "");
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
 /** The copy that Node.js would find from this package. */
@@ -117,20 +115,7 @@ function ownPath(): string {
 }
 
 function isScript(path: string): boolean {
-  return /\.[cm]?js$/.test(path) && allows(path, constants.R_OK);
-}
-
-function isExecutable(path: string): boolean {
-  return allows(path, constants.X_OK);
-}
-
-function allows(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
+  return /\.[cm]?js$/.test(path) && isReadable(path);
 }
 
 /** A settings file is read by no shell. */

@@ -3,9 +3,10 @@
  * model. Two copies of one extension stop Pi, and without any the host's Pi
  * cannot attach, so the host has to know.
  */
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readJsonObject } from "../../platform/json-file.ts";
 import { PACKAGE_NAME } from "../../platform/package-info.ts";
 import { storedTrust } from "../../platform/pi-trust.ts";
 import type { ModelRecord } from "../records-sessions.ts";
@@ -86,7 +87,7 @@ function packageAt(path: string): string | undefined {
     return undefined;
   }
   for (let folder = real; dirname(folder) !== folder; folder = dirname(folder)) {
-    const name = readJson(join(folder, "package.json"))["name"];
+    const name = readJsonObject(join(folder, "package.json"))["name"];
     if (name !== undefined) return name === PACKAGE_NAME ? folder : undefined;
   }
   return undefined;
@@ -98,7 +99,7 @@ function isTrusted(projectDir: string, agentDir: string, settings: Settings): bo
 }
 
 function readSettings(folder: string): Settings {
-  return readJson(join(folder, "settings.json"));
+  return readJsonObject(join(folder, "settings.json"));
 }
 
 /** A package may stand there as a text or as an object with a source. */
@@ -109,16 +110,6 @@ function texts(list: unknown): readonly string[] {
       typeof entry === "object" && entry !== null && "source" in entry ? entry.source : entry,
     )
     .filter((entry) => typeof entry === "string");
-}
-
-function readJson(file: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    // Missing or broken: Pi itself will say so if it matters.
-    return {};
-  }
 }
 
 function entriesOf(folder: string): readonly string[] {

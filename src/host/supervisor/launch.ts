@@ -1,9 +1,9 @@
 /** How a worker is started, and what it is told before it says anything. */
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
 import { cleanEnvironment } from "../../platform/child-environment.ts";
 import { TAG_VARIABLE } from "../../platform/process-identity.ts";
+import { programOnPath } from "../../platform/search-path.ts";
 
 /** The one line on a worker's standard input, which then stays open: its end is the host's end. */
 export interface LaunchLine {
@@ -61,17 +61,8 @@ function dataArgs(megabytes: number): readonly string[] {
 }
 
 function findProgram(name: string): string | undefined {
-  const folders = (cleanEnvironment()["PATH"] ?? "").split(delimiter).filter((part) => part !== "");
-  return [...folders, ...USUAL_FOLDERS].map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const folders = [cleanEnvironment()["PATH"] ?? "", ...USUAL_FOLDERS];
+  return programOnPath(name, folders.join(delimiter));
 }
 
 async function succeeds(program: string, args: readonly string[]): Promise<boolean> {
