@@ -4,11 +4,11 @@
  * its environment, once the file has ended was left by that file. A process
  * that has been told to end gets a moment to do so.
  */
-import { readFileSync, readdirSync, rmSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, vi } from "vitest";
 import { finishFile } from "./file-end.ts";
-import { newTestFolder } from "./memory-folder.ts";
+import { newTestFolder, removeTestFolder } from "./memory-folder.ts";
 
 const END_GRACE_MS = 3000; // a host's orderly stop, on a busy machine
 const POLL_MS = 20;
@@ -30,7 +30,7 @@ afterAll(async () => {
     expect(left, "processes left running").toEqual([]);
     expect(readdirSync(folder), `entries left in the temporary folder ${folder}`).toEqual([]);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeTestFolder(folder);
   }
 });
 
