@@ -186,12 +186,17 @@ export class SessionHub {
 
   /** Whoever attaches waits for it; of a change that nobody waits for a fault is only told. */
   #store(write: Promise<unknown>, sessionId: string): void {
-    this.#writes.add(write);
-    write
-      .catch((error: unknown) => {
+    this.#track(
+      write.catch((error: unknown) => {
         if (!this.#closed) this.#host.log.warn("session.holder_unrecorded", { sessionId, error });
-      })
-      .finally(() => this.#writes.delete(write));
+      }),
+    );
+  }
+
+  /** A stop waits for it; it never rejects. */
+  #track(write: Promise<unknown>): void {
+    this.#writes.add(write);
+    void write.finally(() => this.#writes.delete(write));
   }
 
   #changed({ runIds, sessionIds }: StoreChange): void {
@@ -202,7 +207,8 @@ export class SessionHub {
     for (const sessionId of new Set([...sessionIds, ...origins])) {
       if (open.includes(sessionId)) this.#poke(sessionId);
     }
-    this.#armDue();
+    // What waits for a time is a row of a session; transitions of runs bring none.
+    if (sessionIds.length > 0) this.#armDue();
   }
 
   /** Chooses what the session is shown next, then shows its attachments what is there. */
@@ -215,11 +221,7 @@ export class SessionHub {
     const sessionIds = [...this.#dirty];
     this.#dirty.clear();
     if (this.#closed) return;
-    for (const sessionId of sessionIds) {
-      const offer = this.#offer(sessionId);
-      this.#writes.add(offer);
-      void offer.finally(() => this.#writes.delete(offer));
-    }
+    for (const sessionId of sessionIds) this.#track(this.#offer(sessionId));
   }
 
   /** A message that is handed over is a change, which comes back here: one picture shows both. */
