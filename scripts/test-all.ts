@@ -21,7 +21,7 @@ const GATES = [
   "build",
   "package:check",
 ];
-const PROJECTS = ["unit", "integration", "architecture", "fault", "e2e", "pi"];
+const PROJECTS = ["unit", "integration", "architecture", "simulation", "fault", "e2e", "pi"];
 
 function main(): number {
   const counts = [...GATES.map(runGate), runTests()];

@@ -1,0 +1,42 @@
+/** The one source of chance: the same seed gives the same life. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed | 0;
+  }
+
+  /** In [0, 1); mulberry32. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  /** A whole number in [0, limit). */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  /** One of them; undefined when there is none. */
+  pick<T>(items: readonly T[]): T | undefined {
+    return items[this.below(items.length)];
+  }
+
+  /** A name, as often as its weight says. */
+  weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
+    // Keys of a record that is typed by its names are those names.
+    const entries = Object.entries(weights) as [Name, number][];
+    let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [name, weight] of entries) {
+      rest -= weight;
+      if (rest < 0) return name;
+    }
+    throw new Error("there is nothing to choose from");
+  }
+}
