@@ -31,11 +31,6 @@ export interface Heard {
   readonly refusable: string | undefined;
 }
 
-export interface Closed {
-  readonly attemptId: string;
-  readonly outputJson: string;
-}
-
 export class Ledger {
   /** Commands that a host said it has done in that very call. */
   readonly #done = new Set<string>();

@@ -1,6 +1,7 @@
 /** One seed from its beginning to its end. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { sha256Hex } from "../../src/platform/ids.ts";
 import { calmDown } from "./calm.ts";
 import { step } from "./steps.ts";
 import { Broken, World } from "./world.ts";
@@ -14,6 +15,8 @@ export interface LifeResult {
   /** Absent when nothing was found. */
   readonly fault: string | undefined;
   readonly trace: readonly string[];
+  /** The same for the same life. */
+  readonly digest: string;
   /** What happened how often. */
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -40,7 +43,7 @@ export async function live(seed: number, steps: number, folder: string): Promise
   }
   const { trace, hostsBegun, books } = world;
   const counts = new Map([["hosts", hostsBegun], ...books.kinds]);
-  return { seed, steps: done, fault, trace, counts };
+  return { seed, steps: done, fault, trace, counts, digest: digestOf(trace) };
 }
 
 async function one(world: World, number: number): Promise<void> {
@@ -67,4 +70,15 @@ function chanceOf(world: World): () => void {
 
 function inWords(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Ids differ from life to life; in which order they appear does not. */
+function digestOf(trace: readonly string[]): string {
+  const known = new Map<string, number>();
+  const text = trace.join("\n").replaceAll(/[a-z]{3}_[0-9a-z]{26}/g, (id) => {
+    const number = known.get(id) ?? known.size;
+    known.set(id, number);
+    return `#${number}`;
+  });
+  return sha256Hex(text);
 }

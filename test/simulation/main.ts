@@ -5,6 +5,7 @@
  * ends with the first seed that notices.
  */
 import { parseArgs } from "node:util";
+import { sha256Hex } from "../../src/platform/ids.ts";
 import { newTestFolder, removeTestFolder } from "../support/memory-folder.ts";
 import { plant } from "./defect-hooks.ts";
 import type { LifeResult } from "./life.ts";
@@ -27,12 +28,14 @@ async function main(options: Options): Promise<number> {
   const { live } = await import("./life.ts");
   const folder = newTestFolder("memory");
   const counts = new Map<string, number>();
+  const digests: string[] = [];
   let failed = 0;
   let lived = 0;
   try {
     for (const seed of Array.from({ length: seeds }, (_, index) => first + index)) {
       const result = await live(seed, steps, folder);
       lived += 1;
+      digests.push(result.digest);
       for (const [name, count] of result.counts) counts.set(name, (counts.get(name) ?? 0) + count);
       if (result.fault === undefined) continue;
       failed += 1;
@@ -44,6 +47,7 @@ async function main(options: Options): Promise<number> {
   }
   const names = [...counts.keys()].toSorted();
   console.log(names.map((name) => `${name} ${counts.get(name)}`).join(", "));
+  console.log(`digest of these lives: ${sha256Hex(digests.join())}`);
   console.log(`${lived} seeds of ${steps} steps: ${failed} with faults`);
   return failed === 0 ? 0 : 1;
 }

@@ -96,13 +96,11 @@ export class World {
     this.faults.push(fault);
   };
 
-  /** Everything that is ready happens. */
-  async settle(turns = TURNS): Promise<void> {
-    for (let turn = 0; turn < turns; turn += 1) {
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-    }
+  /** Everything that is ready happens, files that are being read included. */
+  async settle(): Promise<void> {
+    do {
+      for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+    } while (await waitedForFiles());
   }
 
   /** Throws when something was found that must not be. */
@@ -287,6 +285,22 @@ export class World {
     this.#folders += 1;
     return join(this.#root, String(this.#folders));
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** How long a file takes is nobody's seed: no step begins while one is read. */
+async function waitedForFiles(): Promise<boolean> {
+  let waited = false;
+  while (process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))) {
+    waited = true;
+    await nextTurn();
+  }
+  return waited;
 }
 
 function isTrouble(error: unknown): boolean {
