@@ -63,7 +63,7 @@ export function createTransformer(cacheDir: string): Transformer {
   return {
     cached: (file) => readCache(folder, file),
     async transform(file) {
-      const { code } = await loadEsbuild().transform(file.bytes, optionsFor(file.path));
+      const { code } = await compile(file.bytes, optionsFor(file.path));
       writeCache(folder, file, code);
       return code;
     },
@@ -77,12 +77,28 @@ export function createTransformer(cacheDir: string): Transformer {
       return code;
     },
     async check(file) {
-      await loadEsbuild().transform(file.bytes, { loader: "js", logLevel: "silent" });
+      await compile(file.bytes, { loader: "js", logLevel: "silent" });
     },
     async stop() {
       await loaded?.stop();
     },
   };
+}
+
+/** A process that was started ahead may have been ended by anybody since: then there is another one. */
+async function compile(
+  bytes: Uint8Array,
+  options: Esbuild.TransformOptions,
+): Promise<Esbuild.TransformResult> {
+  const esbuild = loadEsbuild();
+  try {
+    return await esbuild.transform(bytes, options);
+  } catch (error) {
+    const isOfTheFile = error instanceof Error && "errors" in error;
+    if (isOfTheFile) throw error;
+    await esbuild.stop();
+    return await esbuild.transform(bytes, options);
+  }
 }
 
 /** Has the process of esbuild running: half of what the first use of a file costs. `stop` ends it. */

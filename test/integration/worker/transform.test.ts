@@ -85,18 +85,28 @@ describe("a transformed file", () => {
   });
 });
 
-describe("the compiler's process", () => {
-  test.runIf(existsSync("/proc/self/task"))(
-    "that was started ahead ends with the load",
-    async () => {
-      const transformer = createTransformer(cacheFolder());
-      await startEsbuild();
-      expect(compilers()).toHaveLength(1);
-      await transformer.stop();
-      await vi.waitFor(() => expect(compilers()).toEqual([]), { timeout: 10_000 });
-    },
-  );
+describe.runIf(existsSync("/proc/self/task"))("the compiler's process", () => {
+  test("that was started ahead ends with the load", async () => {
+    const transformer = createTransformer(cacheFolder());
+    await startEsbuild();
+    expect(compilers()).toHaveLength(1);
+    await transformer.stop();
+    await untilNoCompiler();
+  });
+
+  test("that was ended from outside is replaced", async () => {
+    const transformer = createTransformer(cacheFolder());
+    await startEsbuild();
+    process.kill(Number(compilers()[0]), "SIGKILL");
+    await untilNoCompiler();
+    expect(await transformer.transform(input("let x: 1 = 1;"))).toContain("let x = 1;");
+    await transformer.stop();
+  });
 });
+
+async function untilNoCompiler(): Promise<void> {
+  await vi.waitFor(() => expect(compilers()).toEqual([]), { timeout: 10_000 });
+}
 
 /** Children of this process that are the compiler. */
 function compilers(): readonly string[] {
