@@ -17,6 +17,7 @@ import type { Lease } from "./scheduler/lease.ts";
 import { Place } from "./scheduler/place.ts";
 import { nextQueued, nextValidation } from "./scheduler/queue.ts";
 import { takeOver } from "./scheduler/take-over.ts";
+import type { StoreChange } from "./store/store.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
 export interface SchedulerOptions {
@@ -98,7 +99,7 @@ class RunScheduler implements Scheduler {
     this.#tickedAt = host.clock.monotonic();
     this.#unsubscribe = [
       host.store.beforeCommit(({ runIds }) => this.#launchAlong(runIds)),
-      host.store.subscribe(({ runIds }) => this.#changed(runIds)),
+      host.store.subscribe((change) => this.#changed(change)),
     ];
     this.#ticking = host.clock.every(LEASE_TICK_MS, () => this.#tick());
     this.#poke();
@@ -141,14 +142,9 @@ class RunScheduler implements Scheduler {
     return [...this.#places.values()].map((place) => place.busy).filter((one) => one !== undefined);
   }
 
-  #changed(runIds: readonly string[]): void {
-    let others = false;
-    for (const runId of runIds) {
-      const activation = this.#places.get(runId)?.activation;
-      if (activation === undefined) others = true;
-      else activation.changed();
-    }
-    if (others) this.#poke();
+  #changed({ runIds, turnedRunIds }: StoreChange): void {
+    for (const runId of turnedRunIds) this.#places.get(runId)?.activation?.changed();
+    if (runIds.some((runId) => this.#places.get(runId)?.activation === undefined)) this.#poke();
   }
 
   #tick(): void {

@@ -48,9 +48,7 @@ export class Duties {
     await this.#workshop.prepare();
     this.#tell({ case: "hello", value: hello });
     // One that is waited for gets its order at once.
-    this.#options.clock.after(IDLE_MS, () => {
-      if (!this.#ordered) void this.#rehearse();
-    });
+    this.#options.clock.after(IDLE_MS, () => void this.#warmUp());
   }
 
   /** Author code ended the process: the host decides the attempt. */
@@ -105,6 +103,18 @@ export class Duties {
       this.#tell(await load());
     } catch (thrown) {
       this.#tell({ case: "loadFailed", value: failureOf(thrown) });
+    }
+  }
+
+  async #warmUp(): Promise<void> {
+    if (this.#ordered) return;
+    await this.#rehearse();
+    // An order that came meanwhile has the compiler for itself, and ends it.
+    if (this.#ordered) return;
+    try {
+      await this.#workshop.warmUp();
+    } catch {
+      // Ended by the load of an order that came meanwhile, or not to be started: then a load tells why.
     }
   }
 

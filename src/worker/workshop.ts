@@ -14,6 +14,7 @@ import {
   prepareLoader,
   SourceChangedError,
   verifySources,
+  warmLoader,
 } from "./definition/load.ts";
 import type { LoadedDefinition, SourceRecord } from "./definition/load.ts";
 import { fixedTimeout, hostLimit } from "./engine/attempt.ts";
@@ -54,6 +55,11 @@ export class Workshop {
   /** Has ready what every load needs, while nobody waits for it. */
   async prepare(): Promise<void> {
     await prepareLoader();
+  }
+
+  /** Has ready what only a first load needs. Takes a process, until that load or the end. */
+  async warmUp(): Promise<void> {
+    await warmLoader();
   }
 
   /** Loads the file, or checks that what was loaded before is still what is on disk. */

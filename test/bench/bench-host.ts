@@ -9,6 +9,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { onTestFinished, vi } from "vitest";
 import { newId } from "../../src/platform/ids.ts";
+import { cpuMsOf } from "../../src/platform/process-identity.ts";
 import type { RealHost } from "../support/real-host.ts";
 
 const WORKFLOWS = join(import.meta.dirname, "workflows");
@@ -82,17 +83,26 @@ export async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<
   return found as NonNullable<T>;
 }
 
-/** No run executes, and all spares are ready: one of them with the workflow used last, if there was one. */
-export async function untilRested({ host }: RealHost, used = true): Promise<void> {
-  const expected = used ? "preloaded,spare" : "spare,spare";
+/** Longer than a spare waits before it does what need not be done at once. */
+const REST_MS = 700;
+
+/**
+ * Beside so many runs that execute, all spares are ready and at nothing any more: one of them has
+ * the workflow used last, if there was one.
+ */
+export async function untilRested({ host }: RealHost, used = true, runs = 0): Promise<void> {
+  const wanted = used ? "preloaded,spare" : "spare,spare";
+  let seen = "";
+  let since = clockMs();
   await until(async () => {
     const { workers } = await host.getStatus({});
-    return (
-      workers
-        .map(({ state }) => state)
-        .toSorted()
-        .join(",") === expected
-    );
+    const spares = workers.filter(({ state }) => state !== "busy");
+    const states = spares.map(({ state }) => state).toSorted();
+    const now = spares.map(({ pid }) => `${pid} ${cpuMsOf(pid)}`).join();
+    const isReady = states.join() === wanted && workers.length === spares.length + runs;
+    if (!isReady || now !== seen) since = clockMs();
+    seen = now;
+    return clockMs() - since > REST_MS;
   });
 }
 

@@ -9,7 +9,15 @@ import { newId, newSecret, sha256Hex } from "../../src/platform/ids.ts";
 import { startRealHost } from "../support/real-host.ts";
 import { admission } from "../support/test-host.ts";
 import { openTestHost } from "../support/test-store.ts";
-import { marksIn, newFolder, newProject, startRun, until, untilMarked } from "./bench-host.ts";
+import {
+  marksIn,
+  newFolder,
+  newProject,
+  startRun,
+  until,
+  untilMarked,
+  untilRested,
+} from "./bench-host.ts";
 import type { Mark } from "./bench-host.ts";
 import { ms, report } from "./report.ts";
 import { median } from "./statistics.ts";
@@ -62,9 +70,14 @@ test(`transitions of ${WORKERS} runs at the same time`, async () => {
 
 async function oneWorkerPerSecond(): Promise<number> {
   const host = await startRealHost();
-  const file = join(newFolder(), "marks");
-  const input = { file, from: WARM_UP, to: WARM_UP + TRANSITIONS };
+  const folder = newFolder();
+  const [file, barrier] = [join(folder, "marks"), join(folder, "barrier")];
+  const input = { file, from: WARM_UP, to: WARM_UP + TRANSITIONS, barrier };
   await startRun(host, { projectDir: newProject(), workflow: "counts", input });
+  await untilMarked(file, "ready");
+  // Spares are made ready beside a run that was just begun, and would be measured with it.
+  await untilRested(host, true, 1);
+  writeFileSync(barrier, "");
   const to = await untilMarked(file, "to");
   const from = await untilMarked(file, "from");
   await host.stop();

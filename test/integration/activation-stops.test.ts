@@ -117,6 +117,18 @@ describe("a run that a person stops", () => {
     },
   );
 
+  test("in the very commit of a step asks the worker of that step to end", async () => {
+    const rig = new SchedulerRig();
+    const { runId, worker } = await rig.launched("flaky");
+    worker.obeys = false;
+    await worker.begins();
+    await Promise.all([worker.advances("end"), rig.pause(runId)]);
+    expect(rig.events(runId).slice(-2)).toEqual(["advance", "pause"]);
+    expect(worker.signals).toEqual(["stop PAUSE 2000"]);
+    worker.dies(KILLED);
+    await rig.idle();
+  });
+
   test("while its worker loads is not begun", async () => {
     const rig = new SchedulerRig();
     const { runId, worker } = await rig.launched();

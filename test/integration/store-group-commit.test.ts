@@ -4,7 +4,7 @@ import { HostError } from "../../src/host/errors.ts";
 import { BATCH_WRITES_MAX } from "../../src/host/limits.ts";
 import type { Store, StoreChange } from "../../src/host/store/store.ts";
 import type { Tx } from "../../src/host/store/tx.ts";
-import { attemptRecord, eventRecord, putRun } from "../support/records.ts";
+import { attemptRecord, claimRecord, eventRecord, putRun } from "../support/records.ts";
 import { openTestStore } from "../support/test-store.ts";
 
 /** The outcomes of all writes, in order, each by its value or its error in words. */
@@ -162,9 +162,37 @@ describe("after COMMIT", () => {
     leave();
     await store.write("c", (tx) => putRun(tx));
     expect(changes).toEqual([
-      { runIds: ["run_a", "run_b"], sessionIds: [] },
-      { runIds: ["run_b"], sessionIds: [] },
+      { runIds: ["run_a", "run_b"], turnedRunIds: ["run_a", "run_b"], sessionIds: [] },
+      { runIds: ["run_b"], turnedRunIds: [], sessionIds: [] },
     ]);
+  });
+
+  test("a subscriber is told which runs did more than go a step on", async () => {
+    const { store } = openTestStore();
+    const { runId } = await store.write("admit", (tx) => putRun(tx));
+    const turned: string[] = [];
+    store.subscribe(({ turnedRunIds }) => {
+      if (turnedRunIds.includes(runId)) turned.push(kind);
+    });
+    let kind = "";
+    let revision = 1;
+    const change = async (name: string, body: (tx: Tx) => void): Promise<void> => {
+      kind = name;
+      revision += 1;
+      await store.write(name, (tx) => {
+        body(tx);
+        tx.put.event(eventRecord(runId, { revision, kind }));
+      });
+    };
+    await change("launch", (tx) => tx.put.claim(claimRecord(runId)));
+    await change("attach", (tx) => tx.put.runChange(runId, { status: "running" }));
+    await change("advance", (tx) => {
+      tx.put.runChange(runId, { status: "running", boundary: 1 });
+      tx.put.claimChange(runId, 1, { heartbeat: 1, lastNumber: 1, lastAnswer: "{}" });
+    });
+    await change("wait", (tx) => tx.put.runChange(runId, { status: "waiting" }));
+    await change("taken away", (tx) => tx.put.claimChange(runId, 1, { released: true }));
+    expect(turned).toEqual(["launch", "wait", "taken away"]);
   });
 });
 

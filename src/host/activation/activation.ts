@@ -61,6 +61,8 @@ export class Activation {
   #draining = false;
   #leaving = false;
   #gone = false;
+  /** The claim may be another since it was looked at, perhaps since the launch was written. */
+  #isDoubtful = true;
   /** Ends a worker that should have begun. */
   #loading: Timer | undefined;
   /** Ends a worker that should have ended by itself. */
@@ -123,10 +125,12 @@ export class Activation {
     this.#renewal.tick();
   }
 
-  /** Something was committed for the run: perhaps a pause or a cancel took it away. */
+  /** The run's status or claim was changed: perhaps a pause or a cancel took it away. */
   changed(): void {
-    // Its own commits are looked at when they are answered.
+    this.#isDoubtful = true;
+    // Perhaps a commit of its own, which is looked at when it is answered.
     if (this.#standing.released || this.#gone || this.#conversation.open > 0) return;
+    this.#isDoubtful = false;
     const { reader } = this.#tools.host.store;
     if (reader.claims.open(this.runId)?.generation === this.generation) return;
     this.#standing.released = true;
@@ -204,7 +208,7 @@ export class Activation {
   #answered(): void {
     this.#renewal.renewed();
     if (this.#draining && !this.#isApplying()) this.#leave();
-    this.changed();
+    if (this.#isDoubtful) this.changed();
   }
 
   #overdue(): void {

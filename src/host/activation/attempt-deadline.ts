@@ -13,6 +13,9 @@ export class AttemptDeadline {
   readonly #graceMs: number;
   readonly #overdue: () => void;
   #timer: Timer | undefined;
+  /** When the timer fires, and when it means something; both in monotonic time. */
+  #firesAt = Infinity;
+  #due = Infinity;
 
   constructor(clock: Clock, graceMs: number, overdue: () => void) {
     this.#clock = clock;
@@ -22,27 +25,45 @@ export class AttemptDeadline {
 
   /** Watches another attempt; absent means it may take for ever. */
   watch(timeoutMs: number | undefined): void {
-    this.clear();
-    if (timeoutMs !== undefined) this.#arm(timeoutMs + this.#graceMs);
+    if (timeoutMs === undefined) this.clear();
+    else this.#wait(timeoutMs + this.#graceMs);
   }
 
   /** Asks once more after another grace. */
   postpone(): void {
-    this.clear();
-    this.#arm(this.#graceMs);
+    this.#wait(this.#graceMs);
   }
 
   clear(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#due = Infinity;
+    this.#disarm();
+  }
+
+  /** A thousand attempts a second do not set a thousand timers: one that fires early is set again. */
+  #wait(delayMs: number): void {
+    this.#due = this.#clock.monotonic() + delayMs;
+    if (this.#firesAt > this.#due) this.#arm(delayMs);
   }
 
   #arm(delayMs: number): void {
-    const due = this.#clock.monotonic() + delayMs;
-    this.#timer = this.#clock.after(delayMs, () => {
-      // What the worker sent while the host stood still has not been read yet.
-      if (this.#clock.monotonic() - due > LATE_MS) this.postpone();
-      else this.#overdue();
-    });
+    this.#disarm();
+    this.#firesAt = this.#clock.monotonic() + delayMs;
+    this.#timer = this.#clock.after(delayMs, () => this.#fired());
+  }
+
+  #fired(): void {
+    const lateMs = this.#clock.monotonic() - this.#firesAt;
+    const leftMs = this.#due - this.#clock.monotonic();
+    this.#disarm();
+    if (leftMs > 0) this.#arm(leftMs);
+    // What the worker sent while the host stood still has not been read yet.
+    else if (lateMs > LATE_MS) this.postpone();
+    else this.#overdue();
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#firesAt = Infinity;
   }
 }

@@ -114,9 +114,11 @@ export class HeadlessPis {
     return ask === undefined || (!pi.ending && modelKey(ask.model) === pi.model);
   }
 
-  #changed({ runIds, sessionIds }: StoreChange): void {
+  #changed({ runIds, turnedRunIds, sessionIds }: StoreChange): void {
     const ofSessions = sessionIds.map(runOfHeadlessSession).filter((id) => id !== undefined);
-    for (const runId of new Set([...runIds, ...ofSessions])) this.#look(runId);
+    // A run begins to need a Pi when its status is another; of one that has a seat all is of interest.
+    const seated = runIds.filter((runId) => this.#seats.has(runId));
+    for (const runId of new Set([...turnedRunIds, ...seated, ...ofSessions])) this.#look(runId);
     this.#settleSoon();
   }
 
@@ -126,7 +128,7 @@ export class HeadlessPis {
     const seat = this.#seats.get(runId);
     const run = reader.runs.get(runId);
     if (run === undefined) removeSessions(paths.piSessionsDir, runId, host);
-    // Most changes are of runs that need no Pi: they are passed over before anything else is read.
+    // Most runs need no Pi: they are passed over before anything else is read.
     if (seat === undefined && (run?.mode !== "headless" || run.status !== "waiting")) return;
     const facts = factsOf(reader, runId);
     if (facts === undefined) return;

@@ -29,10 +29,22 @@ export function changeRun(step: Step, { event, change, node, data = {} }: RunCha
   const { tx, run, at } = step;
   const revision = run.revision + 1;
   const whole = { ...change, revision, updatedAt: at };
-  tx.put.runChange(run.runId, whole);
+  tx.put.runChange(run.runId, differences(run, whole));
   tx.put.event({ runId: run.runId, revision, kind: event, at, node: node ?? run.node, data });
   // A key that the change clears reads as absent from here on.
   return { ...step, run: { ...run, ...whole } as RunRecord };
+}
+
+/**
+ * What the row does not say already: SQLite writes the index of every column that
+ * a statement names, and most steps of a run leave its status as it was.
+ */
+function differences(run: RunRecord, change: Change<RunRecord>): Change<RunRecord> {
+  const present: Readonly<Record<string, unknown>> = { ...run };
+  // Of a change of the record's fields some are left.
+  return Object.fromEntries(
+    Object.entries(change).filter(([field, value]) => value !== present[field]),
+  ) as Change<RunRecord>;
 }
 
 /** Lets go of the run's open claim, if it has one; its generation stays used. */

@@ -41,8 +41,10 @@ export class SessionHub {
   /** False for a while: the Pi that has the session is about to make way for another. */
   readonly #mayShow: (sessionId: string) => boolean;
   readonly #attachments: Attachments;
-  /** Sessions whose next message is to be chosen in this turn of the loop. */
+  /** Sessions whose next message is to be chosen in this turn of the loop, … */
   readonly #dirty = new Set<string>();
+  /** … and runs whose sessions are among them. */
+  readonly #dirtyRuns = new Set<string>();
   /** Sessions whose next message could not be handed over. */
   readonly #unoffered = new Set<string>();
   /** When the end of a session's run stops being news. */
@@ -200,28 +202,35 @@ export class SessionHub {
   }
 
   #changed({ runIds, sessionIds }: StoreChange): void {
-    const open = this.#attachments.sessionIds;
-    if (open.length === 0) return;
-    const { runs } = this.#host.store.reader;
-    const origins = runIds.map((runId) => runs.get(runId)?.originSession ?? "");
-    for (const sessionId of new Set([...sessionIds, ...origins])) {
-      if (open.includes(sessionId)) this.#poke(sessionId);
-    }
+    if (this.#attachments.sessionIds.length === 0) return;
+    this.#flushSoon();
+    for (const runId of runIds) this.#dirtyRuns.add(runId);
+    for (const sessionId of sessionIds) this.#dirty.add(sessionId);
     // What waits for a time is a row of a session; transitions of runs bring none.
     if (sessionIds.length > 0) this.#armDue();
   }
 
   /** Chooses what the session is shown next, then shows its attachments what is there. */
   #poke(sessionId: string): void {
-    if (this.#dirty.size === 0) setImmediate(() => this.#flush());
+    this.#flushSoon();
     this.#dirty.add(sessionId);
   }
 
+  /** After what was committed has been answered: nobody waits for a picture as a worker does. */
+  #flushSoon(): void {
+    if (this.#dirty.size + this.#dirtyRuns.size === 0) setImmediate(() => this.#flush());
+  }
+
   #flush(): void {
-    const sessionIds = [...this.#dirty];
-    this.#dirty.clear();
     if (this.#closed) return;
-    for (const sessionId of sessionIds) this.#track(this.#offer(sessionId));
+    const { runs } = this.#host.store.reader;
+    const origins = [...this.#dirtyRuns].map((runId) => runs.get(runId)?.originSession ?? "");
+    const sessionIds = new Set([...this.#dirty, ...origins]);
+    this.#dirty.clear();
+    this.#dirtyRuns.clear();
+    for (const sessionId of this.#attachments.sessionIds) {
+      if (sessionIds.has(sessionId)) this.#track(this.#offer(sessionId));
+    }
   }
 
   /** A message that is handed over is a change, which comes back here: one picture shows both. */

@@ -27,6 +27,8 @@ export interface WriteEffects {
   /** Whether any row was touched. */
   wrote: boolean;
   readonly runIds: Set<string>;
+  /** Runs whose status or claim was set to something else than to go on. */
+  readonly turnedRunIds: Set<string>;
   /** Sessions whose messages, turns or own rows changed. */
   readonly sessionIds: Set<string>;
   readonly afterCommit: (() => void)[];
@@ -66,7 +68,7 @@ export function openSession(db: Database.Database, now: () => number): Session {
     blobs,
     probe: () => probe(now()),
     run(body) {
-      current = { wrote: false, runIds: new Set(), sessionIds: new Set(), afterCommit: [] };
+      current = noEffects();
       const mine = current;
       try {
         return { value: body(tx), effects: mine };
@@ -74,6 +76,16 @@ export function openSession(db: Database.Database, now: () => number): Session {
         current = undefined;
       }
     },
+  };
+}
+
+function noEffects(): WriteEffects {
+  return {
+    wrote: false,
+    runIds: new Set(),
+    turnedRunIds: new Set(),
+    sessionIds: new Set(),
+    afterCommit: [],
   };
 }
 
@@ -113,7 +125,7 @@ function assemblePut(
     ...runs,
     ...sourceWriter(connection, blobs),
     ...attemptWriter(connection),
-    ...claimWriter(connection),
+    ...assembleTurningPut(connection, runs, (runId) => effects().turnedRunIds.add(runId)),
     ...workerWriter(connection),
     ...interactionWriter(connection),
     ...timerWriter(connection),
@@ -137,6 +149,34 @@ function assemblePut(
       remove(runId);
       blobs.collect(digests);
       changed(runId);
+      effects().turnedRunIds.add(runId);
+    },
+  };
+}
+
+/** Who waits for a run to end, to park or to be taken away need not look at each of its steps. */
+function assembleTurningPut(
+  connection: Connection,
+  runs: Pick<Tx["put"], "run" | "runChange">,
+  turned: (runId: string) => void,
+): Pick<Tx["put"], "run" | "runChange" | "claim" | "claimChange"> {
+  const { claim, claimChange } = claimWriter(connection);
+  return {
+    run(run, graph) {
+      runs.run(run, graph);
+      turned(run.runId);
+    },
+    runChange(runId, change) {
+      runs.runChange(runId, change);
+      if (change.status !== undefined && change.status !== "running") turned(runId);
+    },
+    claim(taken) {
+      claim(taken);
+      turned(taken.runId);
+    },
+    claimChange(runId, generation, change) {
+      claimChange(runId, generation, change);
+      if (change.released === true) turned(runId);
     },
   };
 }

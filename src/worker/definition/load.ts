@@ -11,7 +11,7 @@ import type { Recorded } from "./project-file.ts";
 import { LoadSession } from "./session.ts";
 import { SourceChangedError } from "./sources.ts";
 import type { RecordedSource, SourceRecord } from "./sources.ts";
-import { createTransformer, loadEsbuild } from "./transform.ts";
+import { createTransformer, loadEsbuild, startEsbuild } from "./transform.ts";
 import { walk } from "./walk.ts";
 
 export { SourceChangedError, verifySources } from "./sources.ts";
@@ -47,6 +47,17 @@ export async function prepareLoader(): Promise<void> {
   process.setSourceMapsEnabled(true);
   loadEsbuild();
   await init();
+}
+
+/** Not known to the bundler, which would take the import for one of its own. */
+const EMPTY_MODULE: string = "data:text/javascript,";
+
+/**
+ * Does beforehand what a first load waits for longest: starts the compiler, which
+ * that load ends, and has Node make ready what imports a module.
+ */
+export async function warmLoader(): Promise<void> {
+  await Promise.all([startEsbuild(), import(EMPTY_MODULE)]);
 }
 
 /**

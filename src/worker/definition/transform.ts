@@ -60,34 +60,50 @@ function optionsFor(path: string): Esbuild.TransformOptions {
 
 export function createTransformer(cacheDir: string): Transformer {
   const folder = join(cacheDir, "transform");
-  let used = false;
-  const esbuild = (): typeof Esbuild => {
-    used = true;
-    return loadEsbuild();
-  };
   return {
     cached: (file) => readCache(folder, file),
     async transform(file) {
-      const { code } = await esbuild().transform(file.bytes, optionsFor(file.path));
+      const { code } = await compile(file.bytes, optionsFor(file.path));
       writeCache(folder, file, code);
       return code;
     },
     transformNow(file) {
       const known = readCache(folder, file);
       if (known !== undefined) return known;
-      const { code } = esbuild().transformSync(file.bytes, optionsFor(file.path));
+      const { code } = loadEsbuild().transformSync(file.bytes, optionsFor(file.path));
       writeCache(folder, file, code);
       // It would otherwise wait for the next module for as long as this process lives.
       void loadEsbuild().stop();
       return code;
     },
     async check(file) {
-      await esbuild().transform(file.bytes, { loader: "js", logLevel: "silent" });
+      await compile(file.bytes, { loader: "js", logLevel: "silent" });
     },
     async stop() {
-      if (used) await loadEsbuild().stop();
+      await loaded?.stop();
     },
   };
+}
+
+/** A process that was started ahead may have been ended by anybody since: then there is another one. */
+async function compile(
+  bytes: Uint8Array,
+  options: Esbuild.TransformOptions,
+): Promise<Esbuild.TransformResult> {
+  const esbuild = loadEsbuild();
+  try {
+    return await esbuild.transform(bytes, options);
+  } catch (error) {
+    const isOfTheFile = error instanceof Error && "errors" in error;
+    if (isOfTheFile) throw error;
+    await esbuild.stop();
+    return await esbuild.transform(bytes, options);
+  }
+}
+
+/** Has the process of esbuild running: half of what the first use of a file costs. `stop` ends it. */
+export async function startEsbuild(): Promise<void> {
+  await loadEsbuild().transform("", optionsFor("empty.ts"));
 }
 
 let loaded: typeof Esbuild | undefined;

@@ -82,13 +82,16 @@ export async function executeAttempt(
   if (engine.stop.aborted) return { kind: "stopped" };
   if (timeout.kind === "broken")
     return { kind: "failed", error: describeError(timeout.thrown), retryable: false };
-  const overdue = new AbortController();
+  const ending = new AbortController();
+  const { signal } = ending;
   const limit = timeout.workMs;
   const timer =
     limit === null
       ? undefined
-      : engine.clock.after(limit, () => overdue.abort(new TimeoutError(at.node, limit)));
-  const signal = AbortSignal.any([engine.stop, overdue.signal]);
+      : engine.clock.after(limit, () => ending.abort(new TimeoutError(at.node, limit)));
+  // `AbortSignal.any` would leave something behind on the one signal of the activation each time.
+  const stopped = (): void => ending.abort(engine.stop.reason);
+  engine.stop.addEventListener("abort", stopped, { once: true });
   try {
     const node = definitionOf(engine, at.node);
     const context = engine.state.context({ visit: at.visit, attempt: at.attempt }, signal);
@@ -97,6 +100,7 @@ export async function executeAttempt(
     return { kind: "failed", error: describeError(thrown), retryable: false };
   } finally {
     timer?.cancel();
+    engine.stop.removeEventListener("abort", stopped);
   }
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { crashPoint } from "../../platform/crash-points.ts";
 import { describeError } from "../../workflow/describe-error.ts";
 import type { NodeOutcome } from "../nodes/executor.ts";
@@ -28,12 +27,11 @@ export async function drive(engine: Engine, activation: Activation): Promise<voi
   let { at, timeout } = activation;
   let end = await open(engine, activation);
   while (end !== "stopped") {
+    // The answer comes in a later turn of the loop: timers, heartbeats and a stop have theirs before.
     const answered = await proposeOrFail(engine, at, end);
     if (answered === undefined || answered.ack.parked) return;
     ({ at, timeout } = follow(answered));
     if (!(await pause(engine, answered.closing.next?.delayMs ?? 0))) return;
-    // Timers, heartbeats and a stop from the host get their turn between two nodes.
-    await nextTurn();
     end = await executeAndClose(engine, at, timeout);
   }
 }

@@ -49,7 +49,7 @@ export interface Place {
 
 /**
  * All that the engine ever asks of the host. Every method but the last two
- * resolves after the commit; each rejects with `ProposalRefused` when the host
+ * resolves after the commit, in a later turn of the loop; each rejects with `ProposalRefused` when the host
  * found a rule broken, and never settles when the claim is lost.
  */
 export interface RunLink {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { sha256Hex } from "../../../src/platform/ids.ts";
-import { createTransformer } from "../../../src/worker/definition/transform.ts";
+import { createTransformer, startEsbuild } from "../../../src/worker/definition/transform.ts";
 import type { TransformInput } from "../../../src/worker/definition/transform.ts";
 
 function input(text: string, path = "/project/a.ts"): TransformInput {
@@ -84,3 +84,35 @@ describe("a transformed file", () => {
     await expect(transformer.check(input("let x = 1;", "/project/a.js"))).resolves.toBeUndefined();
   });
 });
+
+describe.runIf(existsSync("/proc/self/task"))("the compiler's process", () => {
+  test("that was started ahead ends with the load", async () => {
+    const transformer = createTransformer(cacheFolder());
+    await startEsbuild();
+    expect(compilers()).toHaveLength(1);
+    await transformer.stop();
+    await untilNoCompiler();
+  });
+
+  test("that was ended from outside is replaced", async () => {
+    const transformer = createTransformer(cacheFolder());
+    await startEsbuild();
+    process.kill(Number(compilers()[0]), "SIGKILL");
+    await untilNoCompiler();
+    expect(await transformer.transform(input("let x: 1 = 1;"))).toContain("let x = 1;");
+    await transformer.stop();
+  });
+});
+
+async function untilNoCompiler(): Promise<void> {
+  await vi.waitFor(() => expect(compilers()).toEqual([]), { timeout: 10_000 });
+}
+
+/** Children of this process that are the compiler. */
+function compilers(): readonly string[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+  return children
+    .split(" ")
+    .filter((pid) => pid !== "" && existsSync(`/proc/${pid}/cmdline`))
+    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--service="));
+}

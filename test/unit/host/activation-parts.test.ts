@@ -1,5 +1,5 @@
 /** The small parts that an activation is made of, each under a clock that the test turns. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { AnswerQueue } from "../../../src/host/activation/answer-queue.ts";
 import { AttemptDeadline } from "../../../src/host/activation/attempt-deadline.ts";
 import { ProgressWriter } from "../../../src/host/progress-writer.ts";
@@ -66,6 +66,29 @@ describe("the deadline of an attempt", () => {
     clock.advance(1e9);
     expect(overdue).toEqual([]);
     expect(clock.pending).toBe(0);
+  });
+
+  test("of the attempt that is open counts, whatever those before it had", () => {
+    const { clock, deadline, overdue } = watch();
+    deadline.watch(50_000);
+    clock.advance(1_000);
+    deadline.watch(5_000);
+    clock.advance(1_000);
+    deadline.watch(20_000);
+    clock.advance(21_999);
+    expect(overdue).toEqual([]);
+    clock.advance(1);
+    expect(overdue).toEqual([24_000]);
+  });
+
+  test("is watched by one timer, however many attempts follow each other", () => {
+    const { clock, deadline } = watch();
+    const set = vi.spyOn(clock, "after");
+    for (let attempt = 0; attempt < 1_000; attempt += 1) {
+      deadline.watch(60_000);
+      clock.advance(1);
+    }
+    expect(set).toHaveBeenCalledTimes(1);
   });
 
   test("of thirty days does not pass at once", () => {

@@ -119,19 +119,30 @@ describe("an activation", () => {
     expect(link.said).toEqual([`timer ${Date.parse(until)} after nothing`]);
   });
 
-  test("lets timers and stops of the host have their turn between two nodes", async () => {
-    const turns: string[] = [];
-    const { link, run } = rigFor({
+  test("tells a node that it is stopped, and nobody else after the node", async () => {
+    const heard: unknown[] = [];
+    const { stop, link, run } = rigFor({
       name: "w",
       startAt: "a",
       nodes: {
-        a: compute({ run: () => turns.push("a") }),
-        b: compute({ run: () => turns.push("b") }),
+        a: compute({
+          run: ({ signal }) => signal.addEventListener("abort", () => heard.push("a, too late")),
+        }),
+        b: compute({
+          run: ({ signal }) =>
+            new Promise((_, reject) => {
+              signal.addEventListener("abort", () => {
+                heard.push(signal.reason);
+                reject(new Error("stopped"));
+              });
+              stop.abort("paused");
+            }),
+        }),
       },
       edges: [{ from: "a", to: "b" }],
     });
-    link.onProposal = () => setImmediate(() => turns.push("turn"));
     await run();
-    expect(turns.slice(0, 3)).toEqual(["a", "turn", "b"]);
+    expect(heard).toEqual(["paused"]);
+    expect(link.said[0]).toBe("ok -> b");
   });
 });
