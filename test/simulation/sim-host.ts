@@ -113,6 +113,8 @@ export class SimHost {
     this.dead = true;
     this.ready = false;
     this.clock.die();
+    // Only so that nothing of it goes on in memory; what it tells anybody gets nowhere.
+    void this.#scheduler?.drain(true);
   }
 
   /** In order: takes nothing new and ends its workers. Resolves when all of it is stored. */

@@ -62,7 +62,7 @@ export class SimSupervisor implements Part {
   endTree({ workerId }: { readonly workerId: string }): Promise<void> {
     const worker = this.#nursery.find(workerId);
     if (worker === undefined || worker.gone) return Promise.resolve();
-    worker.kill();
+    worker.signalled();
     return new Promise((resolve) => {
       worker.onEnd(() => resolve());
     });

@@ -119,11 +119,17 @@ export class SimWorker implements SupervisedWorker {
   }
 
   stop(reason: StopReason): void {
+    if (this.#options.isCut()) return;
     // A spare that nobody needs has nothing to lose.
     this.inbox.push({ kind: reason === StopReason.RETIRED ? "kill" : "stop" });
   }
 
   kill(): void {
+    if (!this.#options.isCut()) this.signalled();
+  }
+
+  /** A signal is on its way to it, whoever sent it. */
+  signalled(): void {
     this.inbox.push({ kind: "kill" });
   }
 
