@@ -22,10 +22,17 @@ export function isHostGone(error: unknown): boolean {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return rejection.reason === Reason.HOST_STOPPING;
   if (error.isWireError) return error.code === Code.Unavailable;
-  return BROKEN.has(error.code) || (error.code === Code.Internal && isNodeError(error.cause));
+  return BROKEN.has(error.code) || (error.code === Code.Internal && isBrokenOff(error));
 }
 
 /** Node's own errors carry a code as text; what a host sends carries no cause. */
+function isBrokenOff({ cause, rawMessage }: ConnectError): boolean {
+  return isNodeError(cause) || CUT_OFF.test(rawMessage);
+}
+
+/** A host that stops lets its streams go without an error; the library knows the case by no other sign. */
+const CUT_OFF = /^http\/2 stream closed with error code .* before the response was received$/;
+
 function isNodeError(cause: unknown): boolean {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string";
 }

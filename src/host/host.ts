@@ -238,14 +238,13 @@ class RunningHost implements Host {
   }
 
   #keepHouse(): Housekeeping {
-    const { settings, paths } = this.#setup;
+    const { settings } = this.#setup;
     return new Housekeeping({
       host: this.#context,
       supervisor: this.#supervisor,
       activity: this.#activity,
       idleMs: settings.idleMs,
       retentionMs: settings.retentionDays * DAY_MS,
-      workersDir: paths.workersDir,
       isWorking: () => this.#scheduler.activations().length > 0 || this.#headless.isNeeded,
       openStreams: () => this.#streams.open,
       checkIdentity: () => this.#checkIdentity(),

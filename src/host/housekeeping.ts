@@ -1,5 +1,4 @@
 /** What a host does for its own state while nobody asks for anything. */
-import { readdirSync } from "node:fs";
 import type { Clock, Timer } from "../platform/clock.ts";
 import { newId, sha256Hex } from "../platform/ids.ts";
 import type { HostContext } from "./context.ts";
@@ -17,12 +16,11 @@ import type { Supervisor } from "./supervisor/supervisor.ts";
 
 export interface HousekeepingOptions {
   readonly host: HostContext;
-  readonly supervisor: Pick<Supervisor, "live" | "removeLog">;
+  readonly supervisor: Pick<Supervisor, "removeLogs">;
   readonly activity: Activity;
   readonly idleMs: number;
   /** Terminal runs that ended longer ago go in the daily sweep. */
   readonly retentionMs: number;
-  readonly workersDir: string;
   /** Runs that have a place, or are being started. */
   readonly isWorking: () => boolean;
   readonly openStreams: () => number;
@@ -87,24 +85,13 @@ export class Housekeeping {
     const asked = { command, method: "Prune", fingerprint: sha256Hex(key) };
     try {
       const { extra } = await pruneRuns(host, asked, { olderThanMs, dryRun: false });
-      const logs = this.#removeOrphanedLogs();
-      host.log.info("sweep.done", { ...extra, outputFiles: logs });
+      const isKnown = (id: string): boolean => host.store.reader.workers.get(id) !== undefined;
+      const outputFiles = this.#options.supervisor.removeLogs(isKnown);
+      host.log.info("sweep.done", { ...extra, outputFiles });
     } catch (error) {
       // Nobody waits for it: a full disk or a folder that cannot be read is tried again next round.
       host.log.warn("sweep.failed", { error });
     }
-  }
-
-  /** Output of workers whose runs are gone. */
-  #removeOrphanedLogs(): number {
-    const { host, supervisor, workersDir } = this.#options;
-    const alive = new Set(supervisor.live().map(({ id }) => id));
-    const orphans = readdirSync(workersDir)
-      .map((name) => /^(wrk_[0-9a-z]+)\.out$/.exec(name)?.[1])
-      .filter((workerId) => workerId !== undefined)
-      .filter((id) => !alive.has(id) && host.store.reader.workers.get(id) === undefined);
-    for (const workerId of orphans) supervisor.removeLog(workerId);
-    return orphans.length;
   }
 }
 

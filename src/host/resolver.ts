@@ -135,23 +135,32 @@ class WorkerResolver implements Resolver {
     if (this.#stopping) throw stoppingRefusal();
   }
 
-  async #loadIn(request: ResolveRequest, worker: SupervisedWorker): Promise<Loaded> {
+  async #loadIn(
+    request: ResolveRequest,
+    worker: SupervisedWorker,
+    isLast = false,
+  ): Promise<Loaded> {
     const wasPreloaded = worker.preloadedFor !== undefined;
     const answer = await askWorker(worker, request, this.#options);
     if ("resolved" in answer) return { kind: "resolved", resolved: answer.resolved, worker };
     this.release(worker);
     // A spare that loaded the file before it was edited knows no better: another one does.
-    if (!wasPreloaded || answer.failed.reason !== "SOURCE_CHANGED") {
-      return { kind: "failed", failure: answer.failed };
-    }
-    return await this.#loadIn(request, await this.#acquire({ ...request, fresh: true }));
+    const fresh = wasPreloaded && answer.failed.reason === "SOURCE_CHANGED";
+    // A signal that is not ours says nothing about the file, unless the next worker dies of it too.
+    const wasKilled = worker.exit?.cause === "signal";
+    if (isLast || !(fresh || wasKilled)) return { kind: "failed", failure: answer.failed };
+    return await this.#loadIn(request, await this.#acquire({ ...request, fresh }), true);
   }
 
-  async #acquire({ workflowPath, projectDir, fresh = false }: Wish): Promise<SupervisedWorker> {
+  async #acquire(wish: Wish, isLast = false): Promise<SupervisedWorker> {
+    const { workflowPath, projectDir, fresh = false } = wish;
     try {
       return await this.#options.supervisor.acquire({ workflowPath, projectDir, fresh });
     } catch (error) {
-      if (error instanceof SpawnFailed && error.cause === "stopping") throw stoppingRefusal();
+      if (!(error instanceof SpawnFailed)) throw error;
+      if (error.cause === "stopping") throw stoppingRefusal();
+      // Somebody killed it while it began: nothing was wrong with it, and the next is not there yet.
+      if (error.cause === "signal" && !isLast) return await this.#acquire(wish, true);
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import { toValue } from "../../src/cli/values.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import type { RunSummary } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { JOURNEYS, startRun } from "../support/journeys.ts";
+import { numbers } from "../support/numbers.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
 import type { RealHost } from "../support/real-host.ts";
 
@@ -23,7 +24,7 @@ test(`${RUNS} runs end well whoever dies when (seed ${SEED})`, async () => {
     // Fewer places than runs, so that some are always queued behind those that lose their workers.
     env: () => ({ PI_WORKFLOWS_CAPACITY: "2" }),
   });
-  const chance = generator(SEED);
+  const chance = numbers(SEED);
   const runIds: string[] = [];
   for (let n = 0; n < RUNS; n += 1) runIds.push(await startRun(voyage, `start ${n}`, "travels"));
   const reaper = new Reaper(voyage, chance);
@@ -104,15 +105,4 @@ function kill(pid: number): void {
   } catch {
     // Then this death was its own.
   }
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

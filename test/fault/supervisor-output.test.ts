@@ -51,10 +51,13 @@ describe("output of a worker", () => {
     worker.bind("run_1", 1);
     act(worker, "words");
     await expect.poll(() => text(rig, worker)).toBe("words");
+    expect(rig.supervisor.removeLogs(() => false)).toBe(0);
     worker.kill();
     await endOf(worker);
-    rig.supervisor.removeLog(worker.id);
-    rig.supervisor.removeLog(worker.id);
+    expect(rig.supervisor.removeLogs((id) => id === worker.id)).toBe(0);
+    expect(existsSync(file)).toBe(true);
+    expect(rig.supervisor.removeLogs(() => false)).toBe(1);
+    expect(rig.supervisor.removeLogs(() => false)).toBe(0);
     expect(existsSync(file)).toBe(false);
     expect(rig.supervisor.readLog(worker.id).totalBytes).toBe(0);
   });

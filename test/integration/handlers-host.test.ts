@@ -1,3 +1,4 @@
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJsonString } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -50,6 +51,25 @@ describe("the care of the state", () => {
     const negative = { seconds: -1n, nanos: 0 };
     const call = host.prune({ command: command(), olderThan: negative });
     expect((await rejected(call)).reason).toBe(Reason.REQUEST_INVALID);
+  });
+
+  test("prunes the output of workers with their runs, and nobody else's", async () => {
+    const { host, runs, rig, workersDir } = startHandlers();
+    const olderThan = { seconds: 0n, nanos: 0 };
+    const [gone, kept] = [await rig.running("hub"), await rig.running("hub")].map(
+      ({ proof, runId }) => ({ runId, proof, file: join(workersDir, `${proof.workerId}.out`) }),
+    );
+    for (const file of [gone?.file, kept?.file, join(workersDir, "notes.txt")])
+      writeFileSync(file ?? "", "said");
+    await runs.cancelRun({ command: command(), runId: gone?.runId ?? "" });
+    await rig.exit(gone?.proof.workerId ?? "");
+    rig.at.clock.advance(1);
+    await host.prune({ command: command(), olderThan, dryRun: true });
+    expect(readdirSync(workersDir)).toHaveLength(3);
+    expect((await host.prune({ command: command(), olderThan })).runs).toBe(1n);
+    expect(readdirSync(workersDir).toSorted()).toEqual(
+      [`${kept?.proof.workerId}.out`, "notes.txt"].toSorted(),
+    );
   });
 
   test("backs up to a new file only", async () => {

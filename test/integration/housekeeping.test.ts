@@ -6,6 +6,7 @@ import { Housekeeping } from "../../src/host/housekeeping.ts";
 import type { HousekeepingOptions } from "../../src/host/housekeeping.ts";
 import { IDENTITY_CHECK_MS, IDLE_CHECK_MS, SWEEP_CHECK_MS } from "../../src/host/limits.ts";
 import { cancelRun } from "../../src/host/operations/runs.ts";
+import { OutputLog } from "../../src/host/supervisor/output-log.ts";
 import { TestRig } from "../support/test-host.ts";
 import { temporaryFolder } from "../support/test-store.ts";
 
@@ -18,7 +19,6 @@ interface House {
   /** How often the host was found to have nothing to do. */
   readonly idle: () => number;
   readonly identityChecks: () => number;
-  readonly removedLogs: string[];
   readonly state: { working: boolean; streams: number };
 }
 
@@ -26,16 +26,15 @@ function keepHouse(options: Partial<HousekeepingOptions> = {}): House {
   const rig = new TestRig();
   const workersDir = temporaryFolder();
   const state = { working: false, streams: 0 };
-  const removedLogs: string[] = [];
+  const output = new OutputLog(workersDir);
   let idle = 0;
   let identityChecks = 0;
   const house = new Housekeeping({
     host: rig.host,
-    supervisor: { live: () => [], removeLog: (id) => void removedLogs.push(id) },
+    supervisor: { removeLogs: (isKnown) => output.removeUnless(isKnown) },
     activity: new Activity(rig.at.clock),
     idleMs: IDLE_MS,
     retentionMs: DAY_MS,
-    workersDir,
     isWorking: () => state.working,
     openStreams: () => state.streams,
     checkIdentity: () => {
@@ -51,7 +50,6 @@ function keepHouse(options: Partial<HousekeepingOptions> = {}): House {
     rig,
     workersDir,
     state,
-    removedLogs,
     idle: () => idle,
     identityChecks: () => identityChecks,
   };
@@ -116,7 +114,7 @@ describe("a host that serves", () => {
   });
 
   test("sweeps once a day what ended long ago, with the output that belongs to it", async () => {
-    const { rig, removedLogs, workersDir } = keepHouse();
+    const { rig, workersDir } = keepHouse();
     const worker = await rig.running("hub");
     const { runId } = worker;
     await rig.sound(cancelRun(rig.host, rig.asked("CancelRun"), { runId, note: "" }));
@@ -127,9 +125,10 @@ describe("a host that serves", () => {
     rig.at.clock.advance(SWEEP_CHECK_MS);
     await expect.poll(() => rig.reader.commands.get(sweepKey(rig))).toBeDefined();
     expect(rig.reader.runs.get(runId)).toBeDefined();
+    expect(existsSync(output)).toBe(true);
     rig.at.clock.jump(2 * DAY_MS);
     await expect.poll(() => rig.reader.runs.get(runId)).toBeUndefined();
-    await expect.poll(() => removedLogs).toEqual([worker.proof.workerId]);
+    await expect.poll(() => existsSync(output)).toBe(false);
     expect(existsSync(join(workersDir, "notes.txt"))).toBe(true);
   });
 

@@ -164,13 +164,39 @@ describe("a file that does not come to an end", () => {
   test("because its process dies is refused with the end of its output", async () => {
     const rig = new ResolverRig();
     const resolving = rig.resolver.resolve(START);
-    const worker = await rig.asked(0);
-    worker.output = "Segmentation fault";
-    worker.dies({ cause: "signal", signal: "SIGSEGV" });
+    for (const index of [0, 1]) {
+      const worker = await rig.asked(index);
+      worker.output = "Segmentation fault";
+      worker.dies({ cause: "signal", signal: "SIGSEGV" });
+    }
     await expect(resolving).rejects.toMatchObject({
       reason: "WORKFLOW_INVALID",
       message: expect.stringMatching(/SIGSEGV[\s\S]*Segmentation fault/) as unknown,
     });
+    expect(rig.workers).toHaveLength(2);
+  });
+
+  test("because somebody killed its process is loaded by the next", async () => {
+    const rig = new ResolverRig();
+    const resolving = rig.resolver.resolve(START);
+    (await rig.asked(0)).dies({ cause: "signal", signal: "SIGKILL" });
+    await turn();
+    const second = await rig.asked(1);
+    second.says(resolved());
+    expect((await resolving).worker).toBe(second);
+  });
+
+  test("because a worker was killed before it had begun is loaded by the next", async () => {
+    const rig = new ResolverRig();
+    rig.prepared.push(new SpawnFailed("signal", "ended by SIGKILL"));
+    const resolving = rig.resolver.resolve(START);
+    (await rig.asked(0)).says(resolved());
+    await resolving;
+    rig.prepared.push(
+      new SpawnFailed("signal", "SIGKILL 1"),
+      new SpawnFailed("signal", "SIGKILL 2"),
+    );
+    await expect(rig.resolver.resolve(START)).rejects.toThrow("SIGKILL 2");
   });
 });
 

@@ -3,7 +3,7 @@
  * For tests of clients: what a host would do is none of their business.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http2";
+import { constants, createServer } from "node:http2";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +32,8 @@ export interface FakeHost {
   readonly paths: StatePaths;
   /** Version headers of the calls so far. */
   readonly versions: readonly (string | null)[];
-  /** Ends all connections at once, as a killed host would. */
-  stop(): Promise<void>;
+  /** Ends all connections at once, as a killed host would; or after a farewell to each. */
+  stop(how?: "killed" | "stopped"): Promise<void>;
 }
 
 /** A state folder for one test, short enough for a socket; the caller removes it. */
@@ -68,10 +68,13 @@ export async function startFakeHost(paths: StatePaths, services: FakeServices): 
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
     session.on("error", () => undefined);
+    session.on("stream", (stream) => {
+      session.once("farewell", () => stream.close(constants.NGHTTP2_NO_ERROR));
+    });
   });
   await listen(server, paths.socket);
   writeHostFile(paths);
-  return { paths, versions, stop: () => close(server, sessions) };
+  return { paths, versions, stop: (how) => close(server, sessions, how) };
 }
 
 /** Writes what a host of this very process would write. */
@@ -95,9 +98,18 @@ async function listen(server: Http2Server, path: string): Promise<void> {
   });
 }
 
-async function close(server: Http2Server, sessions: Set<ServerHttp2Session>): Promise<void> {
+async function close(
+  server: Http2Server,
+  sessions: Set<ServerHttp2Session>,
+  how: "killed" | "stopped" = "killed",
+): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
-    for (const session of sessions) session.destroy();
+    for (const session of sessions) {
+      // What is still open of a session that is closed in order ends without an error.
+      if (how === "stopped") session.emit("farewell");
+      if (how === "killed") session.destroy();
+      else session.close();
+    }
   });
 }

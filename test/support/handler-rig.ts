@@ -193,7 +193,7 @@ export function partsOf(
       live: () => [],
       readLog: (workerId) => output.read(workerId),
       followLog: (workerId, options) => output.follow(workerId, options),
-      removeLog: (workerId) => output.remove(workerId),
+      removeLogs: (isKnown) => output.removeUnless(isKnown),
     },
     control: controlOf(rig, shutdowns),
   };

@@ -6,6 +6,7 @@ import { pruneRuns } from "../../src/host/operations/retention.ts";
 import type { InteractionRequest } from "../../src/host/operations/parking.ts";
 import type { InteractionKind } from "../../src/host/records-sessions.ts";
 import { settle } from "./acting.ts";
+import { numbers } from "./numbers.ts";
 import { cancel, pause, resume } from "./scenes.ts";
 import { AGENT, choose, DECISION, deliver } from "./session-scenes.ts";
 import { openSession, REPLY, SESSION, submit } from "./session-scenes.ts";
@@ -32,17 +33,6 @@ const CHANCES: Readonly<Record<string, number>> = {
   refuse: 0.4,
 };
 const RESOLUTIONS = ["applied", "not_applied", "retry"] as const;
-
-/** Numbers that are the same for the same seed (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /**
  * Some runs, many workers and people who do whatever comes to mind, most of it

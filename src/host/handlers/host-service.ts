@@ -81,8 +81,12 @@ async function backUp({ host }: HandlerParts, request: BackupRequest): Promise<B
 async function prune(parts: HandlerParts, request: PruneRequest): Promise<PruneResponse> {
   const asked = identify(PruneRequestSchema, request);
   const olderThanMs = ageMs(request.olderThan, parts.control.retentionMs);
-  const { extra } = await pruneRuns(parts.host, asked, { olderThanMs, dryRun: request.dryRun });
+  const { host, supervisor } = parts;
+  const { extra } = await pruneRuns(host, asked, { olderThanMs, dryRun: request.dryRun });
   if (extra === undefined) throw new Error("the receipt of a prune has no report");
+  // Also at a repeat: the host may have died between the rows and the files.
+  if (!request.dryRun)
+    supervisor.removeLogs((id) => host.store.reader.workers.get(id) !== undefined);
   return create(PruneResponseSchema, {
     runs: BigInt(extra.runs),
     protectedRuns: BigInt(extra.protectedRuns),

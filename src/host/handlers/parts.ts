@@ -13,7 +13,7 @@ import type { ResolvedRecord } from "./worker-convert.ts";
 export interface HandlerParts {
   readonly host: HostContext;
   readonly live: LiveRuns;
-  readonly supervisor: Pick<Supervisor, "readLog" | "followLog" | "live" | "removeLog">;
+  readonly supervisor: Pick<Supervisor, "readLog" | "followLog" | "live" | "removeLogs">;
   readonly resolver: WorkflowResolver;
   readonly streams: StreamCount;
   readonly control: HostControl;

@@ -48,6 +48,12 @@ export function captureFile(workersDir: string, workerId: string): string {
   return join(workersDir, `${workerId}.out`);
 }
 
+/** The worker whose output a file of that name keeps; absent for another's file. */
+export function workerOfFile(name: string): string | undefined {
+  const id = name.replace(/\.out$/, "");
+  return id !== name && WORKER_ID.test(id) ? id : undefined;
+}
+
 export function formatHeader({ total, reserved }: Extent): string {
   const line = `pi-workflows-output 1 ${digits(total)} ${digits(reserved)}`;
   return `${line.padEnd(HEADER_BYTES - 1)}\n`;

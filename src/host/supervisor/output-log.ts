@@ -1,6 +1,6 @@
 /** What workers of this and earlier hosts printed: read, followed, removed. */
-import { rmSync } from "node:fs";
-import { captureFile, readCaptured, readPiece } from "./capture-file.ts";
+import { readdirSync, rmSync } from "node:fs";
+import { captureFile, readCaptured, readPiece, workerOfFile } from "./capture-file.ts";
 import type { CapturedOutput, OutputPiece } from "./capture-file.ts";
 import type { OutputCapture } from "./output-capture.ts";
 
@@ -58,9 +58,14 @@ export class OutputLog {
     }
   }
 
-  /** Removes what is kept of a worker; a repeat does nothing. */
-  remove(workerId: string): void {
-    rmSync(this.fileOf(workerId), { force: true });
+  /** Removes what is kept of workers that need not be; returns of how many. */
+  removeUnless(isNeeded: (workerId: string) => boolean): number {
+    const ids = readdirSync(this.#workersDir)
+      .map(workerOfFile)
+      .filter((id) => id !== undefined)
+      .filter((id) => !isNeeded(id));
+    for (const id of ids) rmSync(this.fileOf(id), { force: true });
+    return ids.length;
   }
 }
 

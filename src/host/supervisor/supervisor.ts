@@ -78,7 +78,8 @@ export interface Supervisor {
   reap(traces: readonly WorkerTrace[]): Promise<ReapReport>;
   readLog(workerId: string): CapturedOutput;
   followLog(workerId: string, options: FollowOptions): AsyncGenerator<OutputPiece>;
-  removeLog(workerId: string): void;
+  /** Removes the output of workers that have ended and are not known any more; returns of how many. */
+  removeLogs(isKnown: (workerId: string) => boolean): number;
   /** Starts nothing new, ends everybody, and resolves when nothing is left. A repeat waits too. */
   stop(graceMs: number): Promise<void>;
 }
@@ -185,8 +186,9 @@ class ChildSupervisor implements Supervisor {
     return this.#output.follow(workerId, options);
   }
 
-  removeLog(workerId: string): void {
-    this.#output.remove(workerId);
+  removeLogs(isKnown: (workerId: string) => boolean): number {
+    const alive = new Set(this.live().map(({ id }) => id));
+    return this.#output.removeUnless((id) => alive.has(id) || isKnown(id));
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -108,23 +108,26 @@ describe("a client", () => {
     expect(calls).toBe(1);
   });
 
-  test("finds the next host when the first one died in mid-call", async () => {
-    const asked = Promise.withResolvers<void>();
-    const first = await fakeHost({
-      host: {
-        getStatus: () => {
-          asked.resolve();
-          return new Promise<never>(() => undefined);
+  test.each(["killed", "stopped"] as const)(
+    "finds the next host when the first one died in mid-call (%s)",
+    async (how) => {
+      const asked = Promise.withResolvers<void>();
+      const first = await fakeHost({
+        host: {
+          getStatus: () => {
+            asked.resolve();
+            return new Promise<never>(() => undefined);
+          },
         },
-      },
-    });
-    const host = await client({ startHost: true, hostEntry: program("process.exitCode = 0;") });
-    const call = host.call((clients) => clients.host.getStatus({}));
-    await asked.promise;
-    await first.stop();
-    await fakeHost({ host: { getStatus: () => ({ pid: 2 }) } });
-    expect((await call).pid).toBe(2);
-  });
+      });
+      const host = await client({ startHost: true, hostEntry: program("process.exitCode = 0;") });
+      const call = host.call((clients) => clients.host.getStatus({}));
+      await asked.promise;
+      await first.stop(how);
+      await fakeHost({ host: { getStatus: () => ({ pid: 2 }) } });
+      expect((await call).pid).toBe(2);
+    },
+  );
 });
 
 describe("without a host", () => {
