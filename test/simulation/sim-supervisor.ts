@@ -28,7 +28,7 @@ type Part = Pick<
   | "live"
   | "readLog"
   | "followLog"
-  | "removeLog"
+  | "removeLogs"
 >;
 
 const NO_OUTPUT = {
@@ -86,7 +86,7 @@ export class SimSupervisor implements Part {
     await Promise.resolve();
   }
 
-  removeLog(): void {
+  removeLogs(): void {
     // There is none.
   }
 }
