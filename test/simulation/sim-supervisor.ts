@@ -86,7 +86,7 @@ export class SimSupervisor implements Part {
     await Promise.resolve();
   }
 
-  removeLogs(): void {
-    // There is none.
+  removeLogs(): number {
+    return 0;
   }
 }
