@@ -48,5 +48,20 @@ export const MANY_AT_ONCE: Section = {
       ],
       cases: ["A10", "L05"],
     },
+    {
+      fault: "A start that was put off (`start --at`, `--in`)",
+      moment: "falls due, also while no host runs",
+      promised: "it starts once, when it is due or right after the next start of a host",
+      notPromised:
+        "a start that repeats itself: the system's own timers do that, with the due time as the key",
+      proofs: [
+        ["integration/scheduler", "launches a delayed run when it is due, and not before"],
+        [
+          "integration/handlers-start",
+          "admits the run and offers it the worker that loaded the file",
+        ],
+      ],
+      cases: ["L01"],
+    },
   ],
 };

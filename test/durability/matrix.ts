@@ -47,7 +47,6 @@ export const WITHOUT_MEANING: Readonly<Record<string, string>> = {
   E06: "a failed run is terminal and `restart` begins a new one from its input; a failure that should be survived is routed in the graph.",
   E07: "there are no budgets; the one limit on work, `maxSteps`, is checked by the host before a step begins.",
   E08: "a graph has no parallel branches, so there are no siblings to end.",
-  L01: "nothing starts by a calendar: the system's own timers do, with `start --key` and the due time as the key, so that a repeated call starts nothing twice.",
   L02: "no hook is called: what waits and what ended is told in the session of the run, and to whoever reads `watch`, `events` or `interactions`.",
   L06: "nothing is handed to a running node; the user talks to the model of a step in its own session, which changes nothing of the step.",
   L07: "a run cannot be forked at a node; `restart` begins a new run from the same input, with effect keys of its own.",

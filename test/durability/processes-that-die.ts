@@ -166,5 +166,44 @@ export const PROCESSES_THAT_DIE: Section = {
       ],
       cases: ["C15", "I03"],
     },
+    {
+      fault: "`process.exit`",
+      moment: "right after a node has returned",
+      promised:
+        "the value is taken whole, or the attempt fails by name and is routed; nothing of it is taken by halves",
+      notPromised: "which of two neighbouring nodes an exit belongs to that comes between them",
+      proofs: [["fault/worker-deaths", "a node that returns and has its process exit in"]],
+      cases: ["C16", "S06"],
+      asked: ["process.exit: right after a node's return"],
+    },
+    {
+      fault: "Headless Pi killed",
+      moment: "in the middle of a command of the model",
+      promised:
+        "what it had started, also in a session of its own, is gone before its successor is started",
+      proofs: [
+        [
+          "fault/headless",
+          "that dies in the middle of a command leaves nothing of it beside its successor",
+        ],
+      ],
+      cases: ["C02"],
+      asked: ["SIGKILL of a headless Pi: in the middle of a command"],
+    },
+    {
+      fault: "Client killed",
+      moment: "while it watches a run or waits for its end",
+      promised:
+        "the run goes on, the host lets go of the client, and the same key finds the same run and its end",
+      proofs: [
+        ["fault/clients", "watch and start --wait that are killed leave the run alone"],
+        [
+          "integration/server",
+          "forgets a connection whose client vanished in the middle of a stream",
+        ],
+      ],
+      cases: ["A05", "I01"],
+      asked: ["SIGKILL of a client: watch and start --wait"],
+    },
   ],
 };

@@ -61,7 +61,7 @@ export const PROCESSES_THAT_STAND_STILL: Section = {
       cases: ["E13", "C18"],
     },
     {
-      fault: "Host stopped (SIGSTOP), machine asleep",
+      fault: "Host stopped (SIGSTOP)",
       moment: "for longer than a lease, while a worker executes",
       promised: "no claim runs out by it; the worker goes on and is listened to again",
       notPromised: "that anybody is answered meanwhile",
@@ -77,7 +77,7 @@ export const PROCESSES_THAT_STAND_STILL: Section = {
     },
     {
       fault: "Clock set forward, back, or asked for more than 24.8 days",
-      moment: "while timers, deadlines and pauses between attempts run",
+      moment: "while timers, deadlines, leases and pauses between attempts run",
       promised:
         "everything due fires once and in order; durations are of a clock that never goes back",
       proofs: [
@@ -92,7 +92,84 @@ export const PROCESSES_THAT_STAND_STILL: Section = {
         ["unit/platform/clock", "waits longer than Node's longest timer"],
       ],
       cases: ["B10", "B11"],
-      asked: ["clock jump: forward", "clock jump: back"],
+      asked: ["clock jump: an hour and more forward", "clock jump: an hour and more back"],
+    },
+    {
+      fault: "Machine suspended: host, workers, commands and clients stopped (SIGSTOP)",
+      moment:
+        "for three lease times, while nodes, commands and a held loop execute, a run asks and a timer falls due",
+      promised:
+        "no claim runs out, no node and no command runs a second time, the timer fires once, everything goes on, whoever wakes first",
+      notPromised: "that a deadline which passed by the machine's own clock does not end its node",
+      proofs: [
+        ["fault/suspended", "three leases of sleep cost no run anything"],
+        ["integration/activation-watch", "does not run out while the machine sleeps"],
+      ],
+      cases: ["B08"],
+      asked: ["suspended machine: for three lease times"],
+    },
+    {
+      fault: "Host stopped (SIGSTOP)",
+      moment: "while a client follows a run",
+      promised:
+        "`watch` and `start --wait` say so, with the command that lets it go on, and follow the run to its end",
+      notPromised: "that they say so at once: silence is told from rest after 30 s",
+      proofs: [
+        ["fault/clients", "watch says that a host stands still, and follows it on"],
+        ["unit/cli/follow-run", "is told once that the host is silent, and when it speaks again"],
+      ],
+      cases: ["I02"],
+      asked: ["SIGSTOP of the host: under a client that follows a run"],
+    },
+    {
+      fault: "Client stopped (SIGSTOP)",
+      moment: "while it watches a run or waits for its end",
+      promised: "nobody waits for it, the host lets go of it, and it sees the end when it goes on",
+      proofs: [["fault/clients", "watch and start --wait that stand still hold nobody up"]],
+      cases: ["H10"],
+      asked: ["SIGSTOP of a client: watch and start --wait"],
+    },
+    {
+      fault: "Pi stopped (SIGSTOP)",
+      moment: "in a step's turn",
+      promised:
+        "its run waits; when it goes on, so does its turn, and a standby takes the session meanwhile",
+      notPromised: "that another Pi is started for a session of the user",
+      proofs: [
+        ["pi/stopped", "a Pi that stood still is attached again when it goes on"],
+        [
+          "integration/sessions-hub",
+          "lets a standby hold the session when the holder falls silent",
+        ],
+      ],
+      cases: ["D09"],
+      asked: ["SIGSTOP of a client: Pi, in a turn"],
+    },
+    {
+      fault: "Headless Pi stopped (SIGSTOP)",
+      moment: "in a turn",
+      promised:
+        "it counts as gone after three heartbeats, is ended a minute later and replaced, and the step is shown again in the same session",
+      notPromised: "that the half turn counts",
+      proofs: [
+        ["pi/stopped", "a headless Pi that stands still for good is replaced, in the same session"],
+        [
+          "integration/sessions-hub",
+          "is left by a Pi that froze: its stream is open, but it says nothing",
+        ],
+      ],
+      cases: ["C18"],
+      asked: ["SIGSTOP of a headless Pi: in a turn"],
+    },
+    {
+      fault: "Headless Pi and its command stopped (SIGSTOP)",
+      moment: "when their run is cancelled",
+      promised: "both are gone, though neither can hear a request",
+      proofs: [
+        ["fault/headless", "that stands still is ended all the same when its run is cancelled"],
+      ],
+      cases: ["C14"],
+      asked: ["SIGSTOP of a headless Pi: at a cancel"],
     },
   ],
 };

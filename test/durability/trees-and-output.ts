@@ -80,7 +80,10 @@ export const TREES_AND_OUTPUT: Section = {
         ],
       ],
       cases: ["C07", "C08", "S06"],
-      asked: ["output flood: 300 MB without a newline", "output flood: 2 GB"],
+      asked: [
+        "output flood: 300 MB without a newline",
+        "output flood: 2 GB of lines, cancelled on the way",
+      ],
     },
     {
       fault: "A worker writes nonsense on its stream, or stops to read",
@@ -106,6 +109,27 @@ export const TREES_AND_OUTPUT: Section = {
         ["fault/secrets", "no value of the environment is in any file of the state folder"],
       ],
       cases: ["C13", "J05"],
+    },
+    {
+      fault:
+        "Fork bomb: ten processes that start another in their place and end, half of them in a new session each time",
+      moment: "at a cancel, at the death of its worker, at the death of its host",
+      promised:
+        "all of them are gone before the run is launched again; after the death of the host that is done by the next one",
+      notPromised:
+        "an end of what forks without a pause, faster than the processes of the machine can be looked through",
+      proofs: [
+        ["fault/fork-bombs", "a cancel ends them"],
+        ["fault/fork-bombs", "they end with their killed worker"],
+        ["fault/fork-bombs", "the host after a killed one ends them"],
+        ["fault/fork-bombs", "one of them is seen by every look"],
+      ],
+      cases: ["C14", "C01", "S03"],
+      asked: [
+        "fork bomb of ten: at a cancel",
+        "fork bomb of ten: at the SIGKILL of a worker",
+        "fork bomb of ten: at the SIGKILL of the host",
+      ],
     },
   ],
 };
