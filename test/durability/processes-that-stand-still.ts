@@ -4,6 +4,21 @@ export const PROCESSES_THAT_STAND_STILL: Section = {
   title: "Processes that stand still",
   rows: [
     {
+      fault: "Host or worker stopped (SIGSTOP)",
+      moment:
+        "at every named point: before and after the COMMIT of every transition and command, before an answer, after a spawn, around a proposal, between the steps of recovery",
+      promised:
+        "the run ends with the result, the events and the effects of an undisturbed one: a host goes on where it was, a worker is replaced when its claim has run out, and refused when it wakes",
+      notPromised:
+        "that an idempotent effect caught in the act is applied once: it is applied again under the same key",
+      proofs: [["fault/freeze-points", "a process that stands still for a while at"]],
+      cases: ["A07", "B01", "S02"],
+      asked: [
+        "SIGSTOP of the host: at every crash point",
+        "SIGSTOP of a worker: at every crash point",
+      ],
+    },
+    {
       fault: "Worker stopped (SIGSTOP)",
       moment: "for longer than its lease, in the middle of a node",
       promised:

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
+import type { RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { startCli } from "../support/cli-process.ts";
@@ -40,10 +41,7 @@ test.for([{ first: "host" }, { first: "last worker" }])(
 
     const workers = taggedProcesses(sha256Hex(paths.folder).slice(0, 16)).map(({ pid }) => pid);
     const all = [host, watching.child.pid ?? 0, ...workers];
-    onTestFinished(() => all.forEach((pid) => signal(pid, "SIGCONT")));
-    for (const pid of all) signal(pid, "SIGSTOP");
-    await sleep(3 * LEASE_MS);
-    for (const pid of first === "host" ? all : all.toReversed()) signal(pid, "SIGCONT");
+    await suspend(all, first === "host" ? all : all.toReversed());
 
     await answer(voyage, asks);
     await voyage.untilStatus(asks, RunStatus.COMPLETED);
@@ -54,18 +52,29 @@ test.for([{ first: "host" }, { first: "last worker" }])(
     await vi.waitUntil(() => ticks(voyage) > lines + 45, PATIENCE_MS);
     expect((await voyage.ask((one) => one.host.getStatus({}))).expiredClaims).toBe(0);
     writeFileSync(join(voyage.project, "gate"), "");
-    for (const [index, runId] of executing.entries()) {
-      const { attempts, worker } = await voyage.untilStatus(runId, RunStatus.COMPLETED);
-      expect(worker?.workerId).toBe(before[index]?.worker?.workerId);
-      expect(new Set(attempts.map(({ node }) => node)).size).toBe(attempts.length);
-      expect(await kindsOf(voyage, runId)).not.toContain("interrupt");
-      await voyage.expectSound(runId);
-    }
+    for (const view of before) await expectUndisturbed(voyage, view);
     expect(readFileSync(join(voyage.project, "begun"), "utf8").trim().split("\n")).toHaveLength(1);
     expect((await voyage.host()).pid).toBe(host);
     expect(await watching.end).toMatchObject({ code: 0 });
   },
 );
+
+async function suspend(all: readonly number[], awake: readonly number[]): Promise<void> {
+  onTestFinished(() => all.forEach((pid) => signal(pid, "SIGCONT")));
+  for (const pid of all) signal(pid, "SIGSTOP");
+  await sleep(3 * LEASE_MS);
+  for (const pid of awake) signal(pid, "SIGCONT");
+}
+
+/** It ends with the worker that it had, and each of its nodes was tried once. */
+async function expectUndisturbed(voyage: Voyage, { summary, worker }: RunView): Promise<void> {
+  const runId = summary?.runId ?? "";
+  const ended = await voyage.untilStatus(runId, RunStatus.COMPLETED);
+  expect(ended.worker?.workerId).toBe(worker?.workerId);
+  expect(new Set(ended.attempts.map(({ node }) => node)).size).toBe(ended.attempts.length);
+  expect(await kindsOf(voyage, runId)).not.toContain("interrupt");
+  await voyage.expectSound(runId);
+}
 
 /** One that ended in this moment needs no signal. */
 function signal(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
