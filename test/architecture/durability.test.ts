@@ -23,6 +23,8 @@ const CASES: Readonly<Record<string, readonly number[]>> = {
 };
 
 const ROWS = placedRows();
+/** Two seconds, on a machine that does nothing else. */
+const PARSING_MS = 120_000;
 
 describe("docs/durability.md", () => {
   test("is what `npm run docs:durability` writes", () => {
@@ -64,7 +66,7 @@ describe("a proof in docs/durability.md", () => {
 
   beforeAll(async () => {
     titles = await titlesOf(proofs.map(fileOf));
-  });
+  }, PARSING_MS);
 
   /** Whether a test has such a title, or is in a group that has. */
   function exists(proof: Proof): boolean {
