@@ -4,9 +4,10 @@
  * `PI_WORKFLOWS_CRASH=<name>[:<detail>][#<n>]` arms a point at its n-th hit (the
  * first by default); several are parted by commas. `PI_WORKFLOWS_CRASH_ONCE=<folder>`
  * lets only the first process that gets to a point die of it, also when its
- * successors inherit the environment: it leaves a file there.
+ * successors inherit the environment: it leaves a file with its pid there.
+ * `PI_WORKFLOWS_CRASH_BY=SIGSTOP` freezes it there instead, until it is told to go on.
  */
-import { closeSync, openSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const CRASH_POINTS = [
@@ -40,7 +41,7 @@ interface Armed {
 
 const armed = (process.env["PI_WORKFLOWS_CRASH"] ?? "").split(",").flatMap(parse);
 
-/** Does nothing unless this very point is armed; then it does not return. */
+/** Does nothing unless this very point is armed; then it does not return, or only once it is thawed. */
 export function crashPoint(name: CrashPoint, detail?: string): void {
   for (const point of armed) {
     if (point.name !== name) continue;
@@ -61,6 +62,10 @@ export function isCrashPointArmed(): boolean {
 }
 
 function die(): void {
+  if (process.env["PI_WORKFLOWS_CRASH_BY"] === "SIGSTOP") {
+    process.kill(process.pid, "SIGSTOP");
+    return;
+  }
   process.kill(process.pid, "SIGKILL");
   // The signal is on its way; not one more statement may run before it arrives.
   for (;;);
@@ -70,7 +75,7 @@ function isFirstProcess(point: string): boolean {
   const folder = process.env["PI_WORKFLOWS_CRASH_ONCE"];
   if (folder === undefined || folder === "") return true;
   try {
-    closeSync(openSync(join(folder, crashMark(point)), "wx", 0o600));
+    writeFileSync(join(folder, crashMark(point)), String(process.pid), { flag: "wx", mode: 0o600 });
     return true;
   } catch {
     return false;

@@ -18,6 +18,12 @@ export interface ProcessIdentity {
   readonly bootId: string;
 }
 
+export interface TaggedProcess {
+  readonly pid: number;
+  /** The whole tag that it carries. */
+  readonly tag: string;
+}
+
 /** The variable by which every process that descends from a worker is found again. */
 export const TAG_VARIABLE = "PI_WORKFLOWS_TAG";
 
@@ -25,6 +31,11 @@ export const TAG_VARIABLE = "PI_WORKFLOWS_TAG";
 export function ownTag(): string | undefined {
   return process.env[TAG_VARIABLE] || undefined;
 }
+
+/** Whoever forks faster than this many looks is not waited for: the loop has others to serve. */
+const ROUNDS_MAX = 20;
+/** While a process takes another program it has no environment for some microseconds. */
+const LOOKS_MAX = 64;
 
 /** The kernel reports processor time in ticks of 1/100 s on every Linux that Node supports. */
 const TICK_MS = 10;
@@ -78,21 +89,31 @@ export function livingProcesses(): readonly ProcessRow[] {
 }
 
 /** Living processes whose environment carries exactly this tag, or one that continues it with a dot. */
-export function pidsWithTag(tag: string): readonly number[] {
-  return taggedProcesses(tag).map((found) => found.pid);
+export function taggedProcesses(tag: string): readonly TaggedProcess[] {
+  return [...eachTagged(tag)];
 }
 
-/** As `pidsWithTag`, with the whole tag each process carries. */
-export function taggedProcesses(
-  tag: string,
-): readonly { readonly pid: number; readonly tag: string }[] {
-  if (!hasProc()) return psTagged(TAG_VARIABLE).filter((found) => continues(found.tag, tag));
-  const found: { pid: number; tag: string }[] = [];
-  for (const pid of procPids()) {
-    const carried = tagOf(pid);
-    if (carried !== undefined && continues(carried, tag)) found.push({ pid, tag: carried });
+/**
+ * As `taggedProcesses`, each told in the moment it is found, so that it can be
+ * signalled before it has started another in its place. Those that began during
+ * the look are looked at too, until none did: what hands itself on from process
+ * to process is never between two of them.
+ */
+export function* eachTagged(tag: string): Generator<TaggedProcess> {
+  if (!hasProc()) {
+    yield* psTagged(TAG_VARIABLE).filter((found) => continues(found.tag, tag));
+    return;
   }
-  return found;
+  const seen = new Set<number>();
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const fresh = procPids().filter((pid) => !seen.has(pid));
+    if (fresh.length === 0) return;
+    for (const pid of fresh) {
+      seen.add(pid);
+      const carried = tagOf(pid);
+      if (carried !== undefined && continues(carried, tag)) yield { pid, tag: carried };
+    }
+  }
 }
 
 /** Changes with every boot of the machine; pids of another boot mean nothing. */
@@ -106,12 +127,25 @@ function continues(carried: string, tag: string): boolean {
 }
 
 function tagOf(pid: number): string | undefined {
-  const text = read(`/proc/${pid}/environ`);
+  const text = environmentOf(pid);
   const prefix = `${TAG_VARIABLE}=`;
   // A zombie has no environment any more, so whoever is found here lives.
   if (text === undefined || !text.includes(prefix)) return undefined;
   const entry = text.split("\0").find((candidate) => candidate.startsWith(prefix));
   return entry?.slice(prefix.length);
+}
+
+function environmentOf(pid: number): string | undefined {
+  let text = read(`/proc/${pid}/environ`);
+  for (let looks = 1; text === "" && looks < LOOKS_MAX && hasMemory(pid); looks += 1) {
+    text = read(`/proc/${pid}/environ`);
+  }
+  return text;
+}
+
+/** False for zombies and for threads of the kernel. */
+function hasMemory(pid: number): boolean {
+  return Number(statOf(pid)?.[20] ?? 0) > 0;
 }
 
 function lives(row: ProcessRow): boolean {
@@ -128,10 +162,8 @@ function readTable(): readonly ProcessRow[] {
 function readRow(pid: number): ProcessRow | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!hasProc()) return psTable(pid)[0];
-  const text = read(`/proc/${pid}/stat`);
-  if (text === undefined) return undefined;
-  // The command's name stands in parentheses and may itself hold spaces and parentheses.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = statOf(pid);
+  if (fields === undefined) return undefined;
   return {
     pid,
     state: fields[0] ?? "",
@@ -139,6 +171,13 @@ function readRow(pid: number): ProcessRow | undefined {
     cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
     startTime: fields[19] ?? "",
   };
+}
+
+/** Fields of the kernel's line on a process, from its state on. */
+function statOf(pid: number): readonly string[] | undefined {
+  const text = read(`/proc/${pid}/stat`);
+  // The command's name stands in parentheses and may itself hold spaces and parentheses.
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
 function procPids(): readonly number[] {

@@ -1,9 +1,11 @@
-import { ownTag, pidsWithTag } from "../platform/process-identity.ts";
+import { eachTagged, ownTag } from "../platform/process-identity.ts";
 
 /** The host is gone: ends what this worker started, then the worker itself, and does not return. */
 export function endWithHost(): void {
   const tag = ownTag();
-  for (const pid of tag === undefined ? [] : pidsWithTag(tag)) if (pid !== process.pid) kill(pid);
+  if (tag !== undefined) {
+    for (const { pid } of eachTagged(tag)) if (pid !== process.pid) kill(pid);
+  }
   kill(process.pid);
 }
 

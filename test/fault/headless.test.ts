@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cancelRun, pauseRun, resumeRun } from "../../src/host/operations/runs.ts";
@@ -96,6 +96,32 @@ describe("the Pi of a headless run", () => {
     expect(reader.turns.get(messageId)).toMatchObject({ status: "lost" });
     expect(reader.interactions.get(interactionId)).toMatchObject({ lostTurns: 1 });
     expect(reader.messages.newestOfInteraction(interactionId)).toMatchObject({ reason: "resumed" });
+  });
+
+  test("that dies in the middle of a command leaves nothing of it beside its successor", async () => {
+    const rig = new HeadlessRig();
+    const { runId } = await rig.asks("stubborn");
+    const { pid } = await rig.startOf(runId);
+    const child = Number(await rig.see(() => rig.told("child")));
+    rmSync(join(rig.folder, "started", "child"));
+    process.kill(pid, "SIGKILL");
+    const next = await rig.see(() => rig.starts.find((start) => start.pid !== pid));
+    expect(rig.processes()).not.toContain(child);
+    expect(rig.pis.live()).toMatchObject([{ runId, pid: next.pid }]);
+    await rig.see(() => rig.told("child"));
+  });
+
+  test("that stands still is ended all the same when its run is cancelled", async () => {
+    const rig = new HeadlessRig();
+    const { runId } = await rig.asks("stubborn");
+    const { pid } = await rig.startOf(runId);
+    await rig.attach(runId);
+    await rig.opensTurn(runId);
+    const child = Number(await rig.see(() => rig.told("child")));
+    for (const stopped of [pid, child]) process.kill(stopped, "SIGSTOP");
+    await cancelRun(rig.host, rig.rig.asked("CancelRun"), { runId, note: "" });
+    await rig.see(() => (rig.pis.live().length === 0 ? true : undefined));
+    expect(rig.processes()).toEqual([]);
   });
 
   test("loses its turn without blame when the host ends it", async () => {

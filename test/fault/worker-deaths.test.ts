@@ -39,6 +39,35 @@ describe.concurrent("author code that ends its process fails its attempt by", ()
   );
 });
 
+const EXIT_CALLED = "author code called process.exit(0); return a value or throw an error instead";
+
+describe.concurrent("a node that returns and has its process exit in", () => {
+  const cases = [
+    { how: "a microtask", bytes: 10 },
+    { how: "the next tick", bytes: 6_000_000 },
+    { how: "an immediate", bytes: 10 },
+    { how: "a timer", bytes: 6_000_000 },
+  ];
+  test.for(cases)(
+    "$how has its $bytes bytes taken whole, or fails by name",
+    async ({ how, bytes }, { onTestFinished: cleanUp }) => {
+      const voyage = journeyOf(cleanUp);
+      const runId = await startRun(voyage, "start", "leaves", { how, bytes });
+      const ended = await voyage.until(runId, ({ summary }) => summary?.finishedAt !== undefined);
+      const { attempts, result, summary, error } = ended;
+      const left = attempts.filter(({ node }) => node === "leave");
+      expect(left).toHaveLength(1);
+      const taken = { outcome: "ok", bytes, error: null };
+      const failed = { outcome: "failed", bytes: null, error: "ProcessExit" };
+      const expected = left[0]?.status === AttemptStatus.OK ? taken : failed;
+      // An exit that comes when the successor has begun may be taken for its own.
+      const seen = summary?.status === RunStatus.FAILED ? error?.message : valueJson(result);
+      expect([expected, EXIT_CALLED]).toContainEqual(seen);
+      await voyage.expectSound(runId);
+    },
+  );
+});
+
 test.concurrent("a worker that dies three times blocks its run, with the end of what it printed", async ({
   onTestFinished: cleanUp,
 }) => {

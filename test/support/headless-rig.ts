@@ -15,7 +15,7 @@ import type { HostContext } from "../../src/host/context.ts";
 import type { ModelRecord } from "../../src/host/records-sessions.ts";
 import { SessionHub } from "../../src/host/sessions/hub.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { pidsWithTag } from "../../src/platform/process-identity.ts";
+import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { memoryLog } from "./memory-log.ts";
 import { AGENT } from "./session-scenes.ts";
 import { TestRig } from "./test-host.ts";
@@ -121,7 +121,7 @@ export class HeadlessRig {
 
   /** Everything that descends from a Pi of this rig. */
   processes(): readonly number[] {
-    return pidsWithTag(this.storeTag);
+    return taggedProcesses(this.storeTag).map(({ pid }) => pid);
   }
 
   async see<T>(look: () => T | undefined): Promise<T> {

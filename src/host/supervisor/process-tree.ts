@@ -10,6 +10,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import {
   bootId,
+  eachTagged,
   groupOf,
   isAlive,
   livingProcesses,
@@ -38,6 +39,14 @@ export interface TreeOptions {
   readonly storeTag: string;
 }
 
+/** Whom an end is about. */
+interface Quarry {
+  /** Who of it is alive, without the rest of their groups. */
+  readonly survey: () => readonly number[];
+  /** Whether a tag of this state folder is one of its own. */
+  readonly carries: (tag: string) => boolean;
+}
+
 type Signal = "SIGTERM" | "SIGKILL";
 
 /** First and longest pause between two looks at a tree that is ending. */
@@ -60,7 +69,10 @@ export class ProcessTree {
    * with the number of processes that were found at first. Safe to repeat.
    */
   async end(root: TreeRoot): Promise<number> {
-    const count = await this.#endAll(root.workerId, () => this.#survey(root));
+    const count = await this.#endAll(root.workerId, {
+      survey: () => this.#survey(root),
+      carries: (tag) => tag.endsWith(`.${root.workerId}`),
+    });
     this.#orphans.delete(root.workerId);
     return count;
   }
@@ -68,9 +80,13 @@ export class ProcessTree {
   /** As `end`, for everything that carries a tag of this state folder and is not of this epoch. */
   async endStrays(hostEpoch: number): Promise<number> {
     const own = `${this.#options.storeTag}.${hostEpoch}.`;
-    return this.#endAll("strays", () => {
-      const tagged = taggedProcesses(this.#options.storeTag);
-      return withGroups(tagged.filter(({ tag }) => !tag.startsWith(own)).map(({ pid }) => pid));
+    const carries = (tag: string): boolean => !tag.startsWith(own);
+    return this.#endAll("strays", {
+      survey: () => {
+        const tagged = taggedProcesses(this.#options.storeTag);
+        return othersOf(tagged.filter(({ tag }) => carries(tag)).map(({ pid }) => pid));
+      },
+      carries,
     });
   }
 
@@ -84,37 +100,51 @@ export class ProcessTree {
     if (left.length > 0) this.#orphans.set(workerId, left.map(identify));
   }
 
-  #survey(root: TreeRoot): readonly ProcessRow[] {
+  #survey(root: TreeRoot): readonly number[] {
     const recorded = [root, ...root.groups].map(identify);
     const orphans = this.#orphans.get(root.workerId) ?? [];
-    const alive = [...recorded, ...orphans].filter((one) => one.pid > 1 && isAlive(one));
+    const alive = [...recorded, ...orphans].filter(isAlive);
     const tagged = taggedProcesses(this.#options.storeTag);
     const carriers = tagged.filter(({ tag }) => tag.endsWith(`.${root.workerId}`));
-    return withGroups([...alive, ...carriers].map(({ pid }) => pid));
+    return othersOf([...alive, ...carriers].map(({ pid }) => pid));
   }
 
-  async #endAll(what: string, survey: () => readonly ProcessRow[]): Promise<number> {
+  async #endAll(what: string, { survey, carries }: Quarry): Promise<number> {
     const { clock, log } = this.#options;
     const started = clock.monotonic();
     const told = new Set<string>();
     let found = survey();
-    const count = found.length;
+    const count = withGroups(found).length;
     let pauseMs = POLL_MS_MIN;
     let complained = false;
     while (found.length > 0) {
       const elapsed = clock.monotonic() - started;
       // SIGTERM reaches each process once, for it may take its time; SIGKILL whoever is left.
-      if (elapsed < KILL_GRACE_MS) terminate(found, told);
-      else killHard(found);
+      if (elapsed < KILL_GRACE_MS) terminate(withGroups(found), told);
+      else {
+        killHard(withGroups(found));
+        this.#chase(carries);
+      }
       if (elapsed > STUCK_MS && !complained) {
         complained = true;
-        log.warn("tree.survives_kill", { what, pids: found.map(({ pid }) => pid) });
+        log.warn("tree.survives_kill", { what, pids: found });
       }
       await pause(clock, pauseMs);
       pauseMs = Math.min(pauseMs * 2, POLL_MS_MAX);
       found = survey();
+      if (found.length > 0) continue;
+      // One that was taking another program in that moment carried no tag.
+      await pause(clock, POLL_MS_MIN);
+      found = survey();
     }
     return count;
+  }
+
+  /** Whoever starts another in its place is met while it is there, not after all others were looked at. */
+  #chase(carries: (tag: string) => boolean): void {
+    for (const { pid, tag } of eachTagged(this.#options.storeTag)) {
+      if (carries(tag) && othersOf([pid]).length > 0) send(pid, "SIGKILL");
+    }
   }
 }
 
@@ -133,9 +163,16 @@ export function signalChild(pid: number, signal: Signal): void {
   else if (pid > 1 && pid !== process.pid) send(pid, signal);
 }
 
-/** The living among these processes and all members of their groups; never this one or its group. */
+function othersOf(pids: readonly number[]): readonly number[] {
+  return pids.filter((pid) => pid > 1 && pid !== process.pid);
+}
+
+/**
+ * Those of them that still live, and all members of their groups; never this process or its group.
+ * None at all may mean that all have started others in their places since they were seen.
+ */
 function withGroups(pids: readonly number[]): readonly ProcessRow[] {
-  const wanted = new Set(pids.filter((pid) => pid > 1 && pid !== process.pid));
+  const wanted = new Set(pids);
   if (wanted.size === 0) return [];
   const living = livingProcesses();
   const groups = new Set(living.filter((row) => wanted.has(row.pid)).map((row) => row.pgid));

@@ -8,7 +8,6 @@ import {
   groupOf,
   identityOf,
   isAlive,
-  pidsWithTag,
   startTimeOf,
   stateOf,
   taggedProcesses,
@@ -100,6 +99,10 @@ describe("the table that ps prints", () => {
     expect(Array.isArray(psTagged("PI_WORKFLOWS_TAG"))).toBe(true);
   });
 });
+
+function pidsWithTag(tag: string): readonly number[] {
+  return taggedProcesses(tag).map(({ pid }) => pid);
+}
 
 function start(program: string, args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(program, args, {
