@@ -19,15 +19,13 @@ import { SimPi } from "./sim-pi.ts";
 import type { SessionFile } from "./sim-pi.ts";
 import { digestOf } from "./sim-resolver.ts";
 import type { WorkflowFile } from "./sim-resolver.ts";
+import { settled } from "./settled.ts";
 import { copyState } from "./state-image.ts";
 
 /** The program did what it must not do. */
 export class Broken extends Error {
   override readonly name = "Broken";
 }
-
-/** Enough for everything that was begun to settle, COMMITs and in-memory calls included. */
-const TURNS = 14;
 
 export class World {
   readonly random: Random;
@@ -98,9 +96,7 @@ export class World {
 
   /** Everything that is ready happens, files that are being read included. */
   async settle(): Promise<void> {
-    do {
-      for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
-    } while (await waitedForFiles());
+    await settled();
   }
 
   /** Throws when something was found that must not be. */
@@ -285,22 +281,6 @@ export class World {
     this.#folders += 1;
     return join(this.#root, String(this.#folders));
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-/** How long a file takes is nobody's seed: no step begins while one is read. */
-async function waitedForFiles(): Promise<boolean> {
-  let waited = false;
-  while (process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))) {
-    waited = true;
-    await nextTurn();
-  }
-  return waited;
 }
 
 function isTrouble(error: unknown): boolean {
