@@ -54,7 +54,7 @@ export class SmallDisk {
   }
 
   free(): void {
-    rmSync(this.#ballast);
+    rmSync(this.#ballast, { force: true });
   }
 
   makeReadOnly(): void {
