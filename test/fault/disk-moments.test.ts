@@ -30,8 +30,9 @@ describe
   .concurrent("a disk that is full at every call (needs the right to mount one)", () => {
     test.for(WAYS)("brings a run that %s to the same end", async (name, { onTestFinished }) => {
       const voyage = new CrampedVoyage(onTestFinished);
-      const { go, ending, effects } = JOURNEYS[name];
-      const runId = await go(voyage, []);
+      const journey = JOURNEYS[name];
+      const { ending, effects } = journey;
+      const runId = await journey.go(voyage, []);
       expect(endingOf(await voyage.view(runId))).toEqual(ending);
       expect(voyage.effects(runId)).toEqual(effects);
       expect(voyage.refused).toBeGreaterThan(0);
@@ -42,8 +43,9 @@ describe
       "shows a session each message once, in a run that %s",
       async (name, { onTestFinished }) => {
         const voyage = new CrampedVoyage(onTestFinished);
-        const { go, ending, kept } = SESSION_JOURNEYS[name];
-        const runId = await go(voyage, onTestFinished);
+        const journey = SESSION_JOURNEYS[name];
+        const { ending, kept } = journey;
+        const runId = await journey.go(voyage, onTestFinished);
         expect(endingOf(await voyage.view(runId))).toEqual(ending);
         expect(await keptOf(voyage, runId)).toEqual(kept);
         // The start, what was submitted, the reply, the decision, and reports between them.

@@ -61,7 +61,7 @@ describe.concurrent("where a file of the host must be", () => {
     const { code, stderr } = await runHost(state, { PI_WORKFLOWS_SPARES: "0" }, cleanUp);
     expect(code).toBe(5);
     expect(stderr).toMatch(/host\.json cannot be written .*; free its place, or the disk\n$/);
-    const left = readdirSync(state).filter((name) => /^host\.json\./.test(name));
+    const left = readdirSync(state).filter((name) => name.startsWith("host.json."));
     expect(left).toEqual([]);
     rmSync(join(state, "host.json"), { recursive: true });
     const voyage = new Voyage({ cleanUp, state });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { diagnose } from "../../src/host/diagnosis.ts";
+import type { Finding } from "../../src/host/diagnosis.ts";
 import { recover } from "../../src/host/recovery.ts";
 import { takeEpoch } from "../../src/host/store/doors.ts";
 import { framesOf, intactBytes, leave, REMAINS } from "../support/power-cut.ts";
@@ -55,7 +56,7 @@ describe("a power cut", () => {
       for (const [index, cut] of cutsOf(wal).entries()) {
         const torn = kinds[Math.floor(index / 4) % kinds.length]?.(wal, cut) ?? wal;
         const position = positionAt(acknowledged, intactBytes(wal, torn));
-        expectPosition(leave(folder, { database, wal: torn }), position);
+        expect(stateOf(leave(folder, { database, wal: torn }))).toEqual(sound(position));
       }
     },
   );
@@ -101,7 +102,7 @@ describe("a power cut", () => {
           [before, after],
         ] as const) {
           const database = Buffer.concat([one.subarray(0, at), other.subarray(at)]);
-          expectPosition(leave(folder, { database, wal }), position);
+          expect(stateOf(leave(folder, { database, wal }))).toEqual(sound(position));
         }
       }
     }
@@ -121,7 +122,9 @@ describe("a power cut", () => {
     for (const cut of cutsOf(wal)) {
       const torn = Buffer.concat([wal.subarray(0, cut), first.wal.subarray(cut)]);
       const reached = positionAt(acknowledged, intactBytes(wal, torn));
-      expectPosition(leave(folder, { database, wal: torn }), Math.max(position, reached));
+      expect(stateOf(leave(folder, { database, wal: torn }))).toEqual(
+        sound(Math.max(position, reached)),
+      );
     }
   });
 });
@@ -177,11 +180,21 @@ function positionAt(acknowledged: readonly Acknowledged[], cut: number): number 
   return acknowledged.findLast(({ walBytes }) => walBytes <= cut)?.position ?? 0;
 }
 
-function expectPosition(path: string, position: number): void {
+interface State {
+  /** Position of the newest event. */
+  readonly position: number;
+  readonly findings: readonly Finding[];
+}
+
+function stateOf(path: string): State {
   const { store } = openTestHost({ path });
-  const found = { position: store.reader.events.lastPosition(), findings: diagnose(store.reader) };
+  const state = { position: store.reader.events.lastPosition(), findings: diagnose(store.reader) };
   store.close();
-  expect(found).toEqual({ position, findings: [] });
+  return state;
+}
+
+function sound(position: number): State {
+  return { position, findings: [] };
 }
 
 function checkpointed(files: { readonly database: Buffer; readonly wal: Buffer }): Buffer {
