@@ -36,6 +36,11 @@ export function publishPersonKey(path: string, capability: string): void {
   writeFileSync(path, `${capability}\n`, { mode: 0o600, flag: "wx" });
 }
 
+/** A key that cannot be removed opens nothing: the next host makes another. */
 export function withdrawPersonKey(path: string): void {
-  rmSync(path, { force: true });
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // See above.
+  }
 }

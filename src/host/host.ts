@@ -261,19 +261,25 @@ class RunningHost implements Host {
     } else if (identity === "socket_gone" && !this.#stopping) {
       this.#setup.log.warn("socket.bound_again");
       this.#server.listen().then(
-        () => this.#publish(),
+        () => this.#publishAgain(),
         (error: unknown) => this.#setup.onFatal("the socket cannot be bound again", error),
       );
     }
   }
 
+  /** Whoever still finds the file is told the same by it. */
+  #publishAgain(): void {
+    try {
+      this.#publish();
+    } catch (error) {
+      this.#setup.log.warn("host.file_not_written", { error });
+    }
+  }
+
   #publish(): void {
-    const { pid, startTime, bootId, epoch, startedAt } = this.#foundation.identity;
+    const { startedAt, ...self } = this.#foundation.identity;
     this.#foundation.instance.publish({
-      pid,
-      startTime,
-      bootId,
-      epoch,
+      ...self,
       version: this.#setup.version,
       startedAt: new Date(startedAt).toISOString(),
     });

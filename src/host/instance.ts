@@ -78,8 +78,17 @@ function clearSocket(path: string): void {
 function writeHostFile(paths: StatePaths, description: HostDescription): void {
   const text = JSON.stringify({ ...description, socket: paths.socket });
   const draft = `${paths.hostFile}.${description.pid}`;
-  writeFileSync(draft, `${text}\n`, { mode: 0o600 });
-  renameSync(draft, paths.hostFile);
+  try {
+    writeFileSync(draft, `${text}\n`, { mode: 0o600 });
+    renameSync(draft, paths.hostFile);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    const reason = (error as Error).message;
+    throw new InstanceError(
+      `${paths.hostFile} cannot be written (${reason}); free its place, or the disk`,
+      { cause: error },
+    );
+  }
 }
 
 /** Another host's file, after ours was moved away together with its folder, stays. */

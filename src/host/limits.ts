@@ -129,6 +129,8 @@ export const SESSION_RUNS_MAX = 16;
 export const OPEN_MESSAGES_MAX = 32;
 /** Open requests and messages of one session that are looked at to choose the next. */
 export const SESSION_ROWS_MAX = 256;
+/** A session that was not opened for so long after a run's end is not waited for before it is deleted. */
+export const UNTOLD_KEPT_MS = 365 * 86_400_000;
 /** How long a run's end is news in its session. */
 export const ENDED_NEWS_MS = 60_000;
 /** A result that is older at its first chance is shown without a model turn: the talk has moved on. */

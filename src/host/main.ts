@@ -46,6 +46,8 @@ async function main(): Promise<void> {
         version: packageVersion(),
         onFatal: (reason, error) => {
           log.error("host.ended", { reason, error });
+          // Whoever started it just now has nothing else to tell.
+          complain(error === undefined ? reason : `${reason} (${messageOf(error)})`);
           process.exit(EXIT_STATE);
         },
       }),
@@ -94,8 +96,15 @@ function sayStopping(effects: number): void {
   process.stderr.write(`stopping${wait}; Ctrl-C again does not wait\n`);
 }
 
-main().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
+function complain(message: string): void {
   process.stderr.write(`pi-workflows host: ${message.replaceAll("\n", " ")}\n`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+main().catch((error: unknown) => {
+  complain(messageOf(error));
   process.exit(EXIT_REFUSED);
 });

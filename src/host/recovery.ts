@@ -4,6 +4,7 @@
  * settled. Each step may be interrupted and done again.
  */
 import { crashPoint } from "../platform/crash-points.ts";
+import { isAlive } from "../platform/process-identity.ts";
 import type { HostContext } from "./context.ts";
 import { PAGE_MAX } from "./limits.ts";
 import type { RunStatus } from "./lifecycle/run.ts";
@@ -28,6 +29,8 @@ export interface RecoveryReport {
 const HOST_GONE = "its host ended";
 /** In these statuses a run has a worker, and after a start nobody has one. */
 const OWNED: readonly RunStatus[] = ["starting", "running"];
+/** The number of no process. */
+const NOBODY = 0;
 
 export async function recover(
   host: HostContext,
@@ -51,8 +54,16 @@ export async function recover(
   return { reaped: processes, interrupted, settled, told };
 }
 
+/**
+ * A worker whose host lives all the same belongs to another folder, of which this database is a copy:
+ * what the rows say of its processes is that host's business. By our own tag all of ours are found.
+ */
 function traceOf(host: HostContext, worker: WorkerRecord): WorkerTrace {
   const { workerId, runId, pid, startTime, bootId } = worker;
+  const before = host.store.reader.epochs.get(worker.epoch);
+  if (before !== undefined && isAlive(before)) {
+    return { workerId, pid: NOBODY, startTime, bootId, groups: [] };
+  }
   const groups = host.store.reader.effects
     .liveProcesses(runId)
     .filter((process) => process.bootId === bootId)

@@ -1,5 +1,13 @@
 /** The host's own log: one JSON object a line, rotated, and never a reason to fail. */
-import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import type { Clock } from "./clock.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -118,11 +126,13 @@ class RotatingFile {
     if (this.#bytes === 0 || this.#bytes + lineBytes <= this.#options.maxBytes) return;
     this.#close();
     const { keep } = this.#options;
-    if (keep === 0) {
-      rmSync(this.#file, { force: true });
-      return;
+    try {
+      for (let number = keep - 1; number >= 0; number -= 1) this.#shift(number);
+      if (keep === 0) rmSync(this.#file, { force: true });
+    } catch {
+      // What is newest is worth more than what cannot be moved away.
+      truncateSync(this.#file);
     }
-    for (let number = keep - 1; number >= 0; number -= 1) this.#shift(number);
   }
 
   #shift(number: number): void {

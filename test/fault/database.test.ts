@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { BlockReason, RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
-import { lockDatabase } from "../support/database-lock.ts";
+import { lockDatabase, writeWithoutPause } from "../support/database-lock.ts";
 import { answer, startRun } from "../support/journeys.ts";
 import { startRealHost } from "../support/real-host.ts";
 import { Voyage } from "../support/voyage.ts";
@@ -55,6 +55,60 @@ describe.concurrent("a database that another program has locked", () => {
       expect(Object.keys(voyage.effects(runId))).toEqual(["line:write:1", "stamp:stamp:1"]);
     }
     await voyage.expectSound(runIds[0] ?? "");
+  });
+});
+
+describe.concurrent("a database that another program uses", () => {
+  test("and has locked for eight seconds lets heartbeats, answers and claims wait, unseen", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = new Voyage({ cleanUp, env: () => SHORT_LEASE });
+    const asking = await startRun(voyage, "start", "travels");
+    const ticking = await startRun(voyage, "start ticks", "ticks");
+    await voyage.untilStatus(asking, RunStatus.WAITING);
+    await voyage.untilStatus(ticking, RunStatus.RUNNING);
+    const { paths } = await voyage.host();
+    const unlock = await lockDatabase(paths.database, cleanUp, "BEGIN EXCLUSIVE");
+    const answered = answer(voyage, asking);
+    const started = startRun(voyage, "start third", "exits");
+    await pingFor(voyage, 8_000);
+    expect((await voyage.view(asking)).summary?.status).toBe(RunStatus.WAITING);
+    await unlock();
+    await answered;
+    await voyage.untilStatus(await started, RunStatus.COMPLETED);
+    await voyage.untilStatus(asking, RunStatus.COMPLETED);
+    writeFileSync(join(voyage.project, "gate"), "");
+    const { attempts, worker } = await voyage.untilStatus(ticking, RunStatus.COMPLETED);
+    expect({ attempts: attempts.length, generation: worker?.generation }).toEqual({
+      attempts: 1,
+      generation: 1,
+    });
+    expect(Object.values(voyage.effects(asking))).toEqual([1, 1]);
+    await voyage.expectSound(asking);
+  });
+
+  test("and writes to without a pause serves starts, runs, answers, backups and the next host", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const voyage = new Voyage({ cleanUp });
+    const { paths } = await voyage.host();
+    const large = await startRun(voyage, "start large", "exits", { text: "x".repeat(2_000_000) });
+    await voyage.untilStatus(large, RunStatus.COMPLETED);
+    const end = await writeWithoutPause(paths.database, cleanUp);
+    const runId = await startRun(voyage, "start", "travels");
+    await voyage.untilStatus(runId, RunStatus.WAITING);
+    const path = join(voyage.project, "copy.db");
+    await voyage.ask(({ host }) => host.backup({ path }));
+    await voyage.leave("kill");
+    await answer(voyage, runId);
+    await voyage.untilStatus(runId, RunStatus.COMPLETED);
+    await end();
+    expect(Object.values(voyage.effects(runId))).toEqual([1, 1]);
+    const copy = new Database(path, { readonly: true });
+    const verdict = copy.pragma("integrity_check", { simple: true });
+    copy.close();
+    expect(verdict).toBe("ok");
+    await voyage.expectSound(runId);
   });
 });
 

@@ -106,6 +106,41 @@ describe.skipIf(!canMount()).concurrent("on a full disk (needs the right to moun
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
+  test("a host says so also of a database that it has closed, and then goes on with it", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const { voyage, disk } = await onSmallDisk(cleanUp);
+    const runId = await startRun(voyage, "start", "exits");
+    await voyage.untilStatus(runId, RunStatus.COMPLETED);
+    await voyage.leave("stop");
+    disk.fill();
+    const { code, stderr } = await runHost(disk.folder, {}, cleanUp);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/no room for .*host\.db \(ENOSPC\)/);
+    expect(stderr).not.toContain("move the three files away");
+    disk.free();
+    await voyage.expectSound(runId);
+  });
+
+  test("a new database is there whole or not at all, wherever the room ends", async ({
+    onTestFinished: cleanUp,
+  }) => {
+    const disk = new SmallDisk(cleanUp, 4);
+    const settings = { PI_WORKFLOWS_SPARES: "0" };
+    for (const kilobytes of [8, 16, 32, 64, 128, 256, 384]) {
+      disk.fill(kilobytes * 1024);
+      const { code, stderr } = await runHost(disk.folder, settings, cleanUp);
+      expect({ kilobytes, code, stderr }).toMatchObject({
+        code: 5,
+        stderr: expect.stringMatching(/no room|disk is full|no space/i) as string,
+      });
+      expect(readdirSync(disk.folder).filter((name) => /\.(?:new|room)/.test(name))).toEqual([]);
+      disk.free();
+    }
+    const voyage = new Voyage({ cleanUp, state: disk.folder });
+    expect((await voyage.ask(({ host }) => host.getStatus({}))).state).toBe("serving");
+  });
+
   test("that is read-only a host says so, and where", async ({ onTestFinished: cleanUp }) => {
     const disk = new SmallDisk(cleanUp, 4);
     disk.makeReadOnly();

@@ -132,6 +132,28 @@ describe("a host that serves", () => {
     expect(existsSync(join(workersDir, "notes.txt"))).toBe(true);
   });
 
+  test("never sweeps what is protected, however many days go by", async () => {
+    const { rig, idle } = keepHouse();
+    const asking = await rig.running("ask");
+    await asking.ask();
+    const acting = await rig.running("deploy");
+    await acting.act();
+    await rig.sound(cancelRun(rig.host, rig.asked("CancelRun"), { runId: acting.runId, note: "" }));
+    await rig.exit(acting.proof.workerId);
+    const ended = await rig.running("hub");
+    await rig.sound(cancelRun(rig.host, rig.asked("CancelRun"), { runId: ended.runId, note: "" }));
+    await rig.exit(ended.proof.workerId);
+    for (let day = 0; day < 3; day += 1) {
+      rig.at.clock.jump(400 * DAY_MS);
+      rig.at.clock.advance(SWEEP_CHECK_MS);
+      await expect.poll(() => rig.reader.commands.get(sweepKey(rig))).toBeDefined();
+    }
+    expect(idle()).toBeGreaterThan(0);
+    expect(rig.reader.runs.get(ended.runId)).toBeUndefined();
+    expect(rig.run(asking.runId).status).toBe("waiting");
+    expect(rig.reader.effects.ofRun(acting.runId)[0]?.status).toBe("ambiguous");
+  });
+
   test("does not sweep while runs execute", async () => {
     const { rig, state } = keepHouse();
     state.working = true;

@@ -5,8 +5,10 @@ import { admitRun, cancelRun } from "../../src/host/operations/runs.ts";
 import { acting } from "../support/acting.ts";
 import { reasonOf } from "../support/refusal.ts";
 import { arrange, cancel, SCENES } from "../support/scenes.ts";
+import { askingModel, told } from "../support/session-scenes.ts";
 import { admission, TestRig } from "../support/test-host.ts";
 import { COMPLETE, next, OK } from "../support/test-worker.ts";
+import { vandalise } from "../support/vandal.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -70,6 +72,50 @@ describe("prune", () => {
     expect((await prune(rig, 0)).extra).toMatchObject({ runs: 0, protectedRuns: 1 });
     await rig.exit(worker.proof.workerId);
     expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+  });
+
+  test("keeps a run whose end its session has not been shown, for a year", async () => {
+    const rig = new TestRig();
+    const { runId } = await askingModel(rig);
+    await cancel(rig, runId);
+    rig.at.clock.advance(364 * DAY_MS);
+    expect((await prune(rig, 0, true)).extra).toMatchObject({ runs: 0, protectedRuns: 1 });
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 0, protectedRuns: 1 });
+    expect(told(rig, runId)).toContain("result first pending");
+    rig.at.clock.advance(2 * DAY_MS);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+  });
+
+  test("deletes it at once when it was shown", async () => {
+    const rig = new TestRig();
+    const { runId } = await askingModel(rig);
+    await cancel(rig, runId);
+    vandalise(rig.at.path, runId, [
+      "UPDATE messages SET status = 'delivered', delivered_at = 1 WHERE kind = 'result'",
+    ]);
+    rig.at.clock.advance(1);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+  });
+
+  test("deletes what a run was restarted from, and leaves the run that came of it whole", async () => {
+    const rig = new TestRig();
+    const first = await completed(rig);
+    const asked = rig.asked("RestartRun");
+    const restart = () =>
+      rig.sound(admitRun(rig.host, asked, { ...admission(), restartedFrom: first }));
+    const { runId = "" } = await restart();
+    rig.at.clock.advance(1);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+    expect(rig.run(runId)).toMatchObject({ status: "queued", restartedFrom: first });
+    const worker = await rig.relaunch(runId);
+    await worker.advance(OK, next("end"));
+    await worker.advance(OK, COMPLETE);
+    // The receipt of the restart outlives both.
+    await rig.exit(worker.proof.workerId);
+    rig.at.clock.advance(1);
+    expect((await prune(rig, 0)).extra).toMatchObject({ runs: 1, protectedRuns: 0 });
+    expect(await restart()).toMatchObject({ outcome: "adopted", runId });
+    expect(rig.reader.runs.page({ limit: 10 })).toEqual([]);
   });
 
   test("only tells in a dry run", async () => {

@@ -13,6 +13,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { HostError } from "../../src/host/errors.ts";
 import type { Store } from "../../src/host/store/store.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { writeWithoutPause } from "../support/database-lock.ts";
 import { putRun } from "../support/records.ts";
 import { openTestStore, temporaryFolder } from "../support/test-store.ts";
 
@@ -69,6 +70,19 @@ describe("a backup", () => {
     expect(count("SELECT count(*) FROM runs")).toBe(count("SELECT count(*) FROM blobs"));
     expect(copy.pragma("integrity_check", { simple: true })).toBe("ok");
   });
+
+  test("ends also while another program writes without a pause", async () => {
+    const { store, path } = openTestStore();
+    await fill(store, 60);
+    const end = await writeWithoutPause(path, onTestFinished);
+    const copy = join(temporaryFolder(), "copy.db");
+    await store.backup(copy);
+    await end();
+    const db = new Database(copy, { readonly: true });
+    onTestFinished(() => void db.close());
+    expect(db.prepare("SELECT count(*) FROM runs").pluck().get()).toBe(60);
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+  }, 60_000);
 
   test("replaces nothing", async () => {
     const { store, path } = openTestStore();

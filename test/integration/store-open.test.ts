@@ -9,7 +9,7 @@ import {
   writeFileSync,
   chmodSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/host/store/open-database.ts";
@@ -182,6 +182,16 @@ describe("a new store", () => {
     writeFileSync(path, "");
     const { store } = openTestStore({ path });
     expect(store.storeId).toMatch(/^str_/);
+  });
+
+  test("is made anew beside what a start left that did not come to its end", () => {
+    const path = join(temporaryFolder(), "host.db");
+    for (const suffix of [".new", ".new-journal", "-wal", "-shm"])
+      writeFileSync(path + suffix, "x");
+    const { store } = openTestStore({ path });
+    expect(store.storeId).toMatch(/^str_/);
+    store.close();
+    expect(readdirSync(dirname(path))).toEqual(["host.db"]);
   });
 
   test.each([

@@ -207,10 +207,10 @@ export async function startRun(
   return runId;
 }
 
-export async function answer(voyage: Voyage, runId: string): Promise<void> {
+export async function answer(voyage: Voyage, runId: string, key = "answer"): Promise<void> {
   const { interaction } = await voyage.untilStatus(runId, WAITING);
   const interactionId = interaction?.interactionId ?? "";
-  await voyage.command("answer", ({ interactions }, command) =>
+  await voyage.command(key, ({ interactions }, command) =>
     interactions.answerCheckpoint({
       command,
       interactionId,

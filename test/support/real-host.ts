@@ -21,7 +21,7 @@ import { statePaths } from "../../src/platform/state-folder.ts";
 import type { StatePaths } from "../../src/platform/state-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const HOST_ENTRY = join(ROOT, "dist/host.cjs");
+export const HOST_ENTRY = join(ROOT, "dist/host.cjs");
 /** A busy machine may need so long for what takes a third of a second otherwise. */
 const READY_MS = 60_000;
 

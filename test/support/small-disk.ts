@@ -1,6 +1,14 @@
 /** A disk that a test can fill: a file system in memory, which only the administrator may mount. */
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CleanUp } from "./voyage.ts";
@@ -32,8 +40,8 @@ export class SmallDisk {
     this.#ballast = join(this.folder, "ballast");
   }
 
-  /** Takes what is left of the disk. */
-  fill(): void {
+  /** Takes what is left of the disk, but for so many bytes. */
+  fill(leaveBytes = 0): void {
     const file = openSync(this.#ballast, "a");
     try {
       for (;;) writeSync(file, CHUNK);
@@ -42,10 +50,11 @@ export class SmallDisk {
     } finally {
       closeSync(file);
     }
+    truncateSync(this.#ballast, Math.max(0, statSync(this.#ballast).size - leaveBytes));
   }
 
   free(): void {
-    rmSync(this.#ballast);
+    rmSync(this.#ballast, { force: true });
   }
 
   makeReadOnly(): void {

@@ -22,6 +22,8 @@ export interface VoyageOptions {
   readonly cleanUp: CleanUp;
   /** State folder of all hosts; a new one by default. */
   readonly state?: string;
+  /** Directory of the runs; a new one by default. */
+  readonly project?: string;
   /** More hosts than this in a row mean that none of them can live; 6 by default. */
   readonly hostsMax?: number;
   /** Environment of the n-th host, counted from 1. */
@@ -55,8 +57,7 @@ export class Voyage {
 
   constructor(options: VoyageOptions) {
     this.#options = options;
-    this.project = mkdtempSync(join(tmpdir(), "p-"));
-    options.cleanUp(() => rmSync(this.project, { recursive: true, force: true }));
+    this.project = options.project ?? newProject(options.cleanUp);
     this.state = options.state ?? newStateFolder(options.cleanUp);
   }
 
@@ -187,6 +188,12 @@ export class Voyage {
     const status = RUN_STATUS_NAMES.get(summary?.status ?? RunStatus.UNSPECIFIED);
     return `${status} at ${summary?.node}: ${summary?.detail} ${error?.message ?? ""}`;
   }
+}
+
+function newProject(cleanUp: CleanUp): string {
+  const project = mkdtempSync(join(tmpdir(), "p-"));
+  cleanUp(() => rmSync(project, { recursive: true, force: true }));
+  return project;
 }
 
 /** What became of a run, without what differs between two runs of one workflow. */

@@ -84,12 +84,8 @@ async function mend(cli: Cli, client: HostClient, report: Report, yes: boolean):
   };
   const plan = await repair(true);
   if (plan.repaired.length === 0) return;
-  if (!yes) {
-    cli.out.lines(
-      plan.repaired.map(({ repair: what, message }) => `${safe(message)}: ${safe(what)}`),
-    );
-    if (!(await confirm(`Do that (${plural(plan.repaired.length, "repair")})?`))) return;
-  }
+  if (!yes || !cli.json) cli.out.lines(plan.repaired.map(planLine));
+  if (!yes && !(await confirm(`Do that (${plural(plan.repaired.length, "repair")})?`))) return;
   const done = await repair(false);
   report.repaired = done.repaired;
   report.findings = done.remaining;
@@ -111,6 +107,10 @@ function print({ out, json }: Cli, { checks, findings, repaired }: Report): void
 
 function shapes(findings: readonly Finding[]): readonly JsonValue[] {
   return findings.map((finding) => messageJson(FindingSchema, finding));
+}
+
+function planLine({ runId, message, repair }: Finding): string {
+  return `plan   ${safe(runId)}: ${safe(message)}: ${safe(repair)}`;
 }
 
 function findingLine({ invariant, runId, message, repair }: Finding): string {

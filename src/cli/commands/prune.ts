@@ -14,7 +14,8 @@ const AGE_DEFAULT = "30d";
 export const command: Command = {
   description:
     "Deletes runs that ended long ago, with their values and output. Runs that have not ended\n" +
-    "and runs with an effect nobody has resolved are never deleted.",
+    "and runs with an effect nobody has resolved are never deleted, and for a year none whose\n" +
+    "session has not been told its end.",
   options: {
     "older-than": {
       type: "string",

@@ -2,9 +2,11 @@ import type { Instant, RunRecord } from "../records.ts";
 import { command, system } from "../store/doors.ts";
 import type { CommandResult } from "../store/doors.ts";
 import type { HostContext } from "../context.ts";
+import { UNTOLD_KEPT_MS } from "../limits.ts";
 import type { Reader } from "../store/tx.ts";
 import type { AskedCommand } from "./canonical.ts";
 
+const ALL = Number.MAX_SAFE_INTEGER;
 /** Runs deleted in one transaction: no write waits noticeably for it. */
 const PRUNE_PAGE = 50;
 
@@ -26,7 +28,8 @@ export interface PruneReport {
 /**
  * Deletes terminal runs that ended long ago, with all their rows. A run stays
  * while an effect of it is ambiguous, because a person must still say what
- * happened, and while its worker is not confirmed gone. Receipts stay for ever.
+ * happened, while its worker is not confirmed gone, and while its session has not
+ * been told what it was to be told. Receipts stay for ever.
  *
  * Works in pages of one transaction each and stores its receipt with the last,
  * so that a repeat after a crash does the rest.
@@ -50,7 +53,7 @@ async function pruneBefore(
   before: Instant,
   dryRun: boolean,
 ): Promise<PruneReport> {
-  if (dryRun) return { ...count(host.store.reader, before), freedBytes: 0 };
+  if (dryRun) return { ...count(host, before), freedBytes: 0 };
   const spaceBefore = usedBytes(host);
   let runs = 0;
   let protectedRuns = 0;
@@ -69,23 +72,32 @@ type Counts = Omit<PruneReport, "freedBytes">;
 function prunePage(host: HostContext, before: Instant, limit: number): Promise<Counts> {
   return system(host, "prune", (tx) => {
     const old = tx.runs.finishedBefore(before, limit);
-    const free = old.filter((run) => !isProtected(tx, run));
+    const free = old.filter((run) => !isProtected(tx, run, host.clock.now()));
     for (const run of free) tx.put.prunedRun(run.runId);
     return { runs: free.length, protectedRuns: old.length - free.length };
   });
 }
 
-function count(reader: Reader, before: Instant): Counts {
-  const old = reader.runs.finishedBefore(before, Number.MAX_SAFE_INTEGER);
-  const protectedRuns = old.filter((run) => isProtected(reader, run)).length;
+function count({ store, clock }: HostContext, before: Instant): Counts {
+  const old = store.reader.runs.finishedBefore(before, ALL);
+  const protectedRuns = old.filter((run) => isProtected(store.reader, run, clock.now())).length;
   return { runs: old.length - protectedRuns, protectedRuns };
 }
 
-function isProtected(reader: Reader, { runId }: RunRecord): boolean {
+function isProtected(reader: Reader, run: RunRecord, now: Instant): boolean {
+  const { runId, finishedAt = now } = run;
   return (
     reader.effects.unsettled(runId).length > 0 ||
-    reader.workers.ofRun(runId).some((worker) => worker.endedAt === undefined)
+    reader.workers.ofRun(runId).some((worker) => worker.endedAt === undefined) ||
+    (finishedAt > now - UNTOLD_KEPT_MS && isUntold(reader, runId))
   );
+}
+
+/** Whether something of the run is still on its way to its session. */
+function isUntold(reader: Reader, runId: string): boolean {
+  return reader.messages
+    .ofRun(runId, ALL)
+    .some(({ status }) => status === "pending" || status === "offered");
 }
 
 function usedBytes(host: HostContext): number {

@@ -4,6 +4,9 @@ import type Database from "better-sqlite3";
 import { HostError } from "../errors.ts";
 import { storageCode } from "./storage-error.ts";
 
+/** Copied in one turn of the loop. */
+const STEP_PAGES = 100;
+
 export interface BackupReport {
   readonly bytes: number;
   /** SHA-256 of the copy, in hexadecimal. */
@@ -20,12 +23,27 @@ export interface BackupReport {
 export async function backUp(db: Database.Database, path: string): Promise<BackupReport> {
   reserve(path);
   try {
-    await db.backup(path);
+    await db.backup(path, { progress: largerAfterRestart() });
     return await digestOf(path);
   } catch (error) {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
     throw refusalFor(error, path);
   }
+}
+
+/**
+ * Small steps, between which the host goes on. What another program writes meanwhile makes SQLite
+ * begin the copy anew; whoever writes without a pause would keep it from ever ending.
+ */
+function largerAfterRestart(): (progress: Database.BackupMetadata) => number {
+  let pages = STEP_PAGES;
+  let before = 0;
+  return ({ totalPages, remainingPages }) => {
+    const copied = totalPages - remainingPages;
+    if (copied <= before) pages *= 2;
+    before = copied;
+    return pages;
+  };
 }
 
 function reserve(path: string): void {

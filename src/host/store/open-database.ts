@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, lstatSync, openSync, readSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
-import { newId } from "../../platform/ids.ts";
+import { makeDatabase } from "./make-database.ts";
 import { APPLICATION_ID, SCHEMA_NAME, SCHEMA_VERSION } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import { StoreRefusedError } from "./store-refused-error.ts";
@@ -29,17 +29,14 @@ export interface DatabaseOptions {
  * with StoreRefusedError before a single byte of it or beside it has changed.
  */
 export function openDatabase(options: DatabaseOptions): Database.Database {
-  const { path, schema } = options;
-  const isNew = inspectFile(path) === "empty";
-  if (!isNew) inspectContent(path, schema);
-  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
+  const { path, schema, synchronous } = options;
+  if (inspectFile(path) === "empty") makeDatabase(options);
+  else inspectContent(path, schema);
   // The side files take the mode of the database.
   chmodSync(path, 0o600);
   const db = new Database(path, { timeout: 0 });
   try {
-    db.pragma(`synchronous = ${options.synchronous}`);
-    if (isEmpty(db)) create(db, schema);
-    configure(db, options.synchronous);
+    configure(db, synchronous);
   } catch (error) {
     db.close();
     throw error;
@@ -103,8 +100,6 @@ function inspectContent(path: string, schema: Schema): void {
 }
 
 function inspectSchema(db: Database.Database, path: string, schema: Schema): void {
-  // A host that died while it made the database left it without any table.
-  if (isEmpty(db)) return;
   const rows = db.prepare<[], { key: string; value: string }>("SELECT key, value FROM meta").all();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
   if (meta.get("schema_name") !== SCHEMA_NAME || meta.get("ddl_digest") !== schema.digest)
@@ -129,33 +124,11 @@ function unreadable(path: string, error: unknown): StoreRefusedError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const words = error instanceof Error ? error.message : String(error);
   if (/^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(code)) return damaged(path, words);
-  return new StoreRefusedError("unreadable", path, `cannot be read (${words})`);
+  return new StoreRefusedError("unreadable", path, `cannot be read (${words})`, error);
 }
 
 function damaged(path: string, words: string): StoreRefusedError {
   return new StoreRefusedError("damaged", path, `is damaged (${words})`);
-}
-
-function isEmpty(db: Database.Database): boolean {
-  return db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
-}
-
-/**
- * All in one transaction of the rollback journal, before WAL is switched on: a
- * file either has no table at all or is complete, its head included.
- */
-function create(db: Database.Database, schema: Schema): void {
-  db.pragma("auto_vacuum = INCREMENTAL");
-  db.transaction(() => {
-    db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${SCHEMA_VERSION}`);
-    db.exec(schema.ddl);
-    const insert = db.prepare<[string, string]>("INSERT INTO meta (key, value) VALUES (?, ?)");
-    insert.run("schema_name", SCHEMA_NAME);
-    insert.run("schema_version", String(SCHEMA_VERSION));
-    insert.run("ddl_digest", schema.digest);
-    insert.run("store_id", newId("str"));
-  }).exclusive();
 }
 
 function configure(db: Database.Database, synchronous: "FULL" | "NORMAL"): void {

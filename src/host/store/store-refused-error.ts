@@ -10,11 +10,12 @@ export class StoreRefusedError extends Error {
   readonly refusal: StoreRefusal;
   readonly path: string;
 
-  constructor(refusal: StoreRefusal, path: string, what: string) {
+  constructor(refusal: StoreRefusal, path: string, what: string, cause?: unknown) {
     super(
       `${path} ${what}. Nothing was changed. ` +
         `To keep it, stop every host and copy ${path}, ${path}-wal and ${path}-shm (those that exist) elsewhere; ` +
         `to start with an empty store, move the three files away and start the host again.`,
+      { cause },
     );
     this.refusal = refusal;
     this.path = path;

@@ -10,6 +10,7 @@ import type { StoreChange } from "./store-change.ts";
 import { fileId } from "./host-lock.ts";
 import { Maintenance } from "./maintenance.ts";
 import { openDatabase } from "./open-database.ts";
+import { roomRefusal } from "./room.ts";
 import { readSchema } from "./schema.ts";
 import { openSession } from "./session.ts";
 import type { Session } from "./session.ts";
@@ -72,6 +73,14 @@ export interface Store {
 
 /** Opens the database, or makes it; refuses any other with StoreRefusedError, unchanged. */
 export function openStore(options: StoreOptions): Store {
+  try {
+    return open(options);
+  } catch (error) {
+    throw roomRefusal(options.path, error) ?? error;
+  }
+}
+
+function open(options: StoreOptions): Store {
   const db = openDatabase({
     path: options.path,
     schema: readSchema(),

@@ -143,7 +143,10 @@ export interface Reader extends SessionReader {
     bytes(digest: string): Uint8Array | undefined;
   };
   readonly meta: { storeId(): string };
-  readonly epochs: { last(): HostEpochRecord | undefined };
+  readonly epochs: {
+    get(epoch: number): HostEpochRecord | undefined;
+    last(): HostEpochRecord | undefined;
+  };
 }
 
 export interface RunFilter {

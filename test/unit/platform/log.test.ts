@@ -84,6 +84,14 @@ describe("the log", () => {
     expect(statSync(file).size).toBeLessThanOrEqual(1_000);
   });
 
+  test("begins anew where the old one cannot be moved away, and keeps what is newest", () => {
+    mkdirSync(join(`${file}.1`, "inside"), { recursive: true });
+    const log = openLog(file, new FakeClock(), OPTIONS);
+    for (let number = 0; number < 100; number += 1) log.info("tick", { number });
+    expect(statSync(file).size).toBeLessThanOrEqual(OPTIONS.maxBytes);
+    expect(lines().at(-1)).toMatchObject({ number: 99 });
+  });
+
   test("never throws, and says how much was lost once it can write again", () => {
     const log = openLog("/proc/nowhere/host.log", new FakeClock(), OPTIONS);
     expect(() => log.error("unheard")).not.toThrow();

@@ -15,7 +15,10 @@ const epochs = new Table<HostEpochRecord>("host_epochs", {
 
 /** `host_epochs`, reading. */
 export function epochReader(connection: Connection): Reader["epochs"] {
-  return { last: connection.one(epochs, "ORDER BY epoch DESC LIMIT 1") };
+  return {
+    get: connection.one(epochs, "WHERE epoch = ?"),
+    last: connection.one(epochs, "ORDER BY epoch DESC LIMIT 1"),
+  };
 }
 
 /** `host_epochs`, writing. */
