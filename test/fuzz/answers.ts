@@ -109,7 +109,7 @@ function readCall(
   const status = Number(headers[":status"]);
   const type = textOf(headers["content-type"]);
   if (type.startsWith("application/grpc-web")) {
-    return told("grpc-web", findTrailerError(webTrailers(body, headers)));
+    return told("web", findTrailerError(webTrailers(body, headers)));
   }
   if (type.startsWith("application/grpc")) {
     return told("grpc", findTrailerError(fields({ ...headers, ...trailers })));
