@@ -5,7 +5,12 @@
  * and holds memory only up to the bounds in limits.ts.
  */
 import { createServer } from "node:http2";
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type {
+  Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  ServerHttp2Session,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { Code, ConnectError, createConnectRouter } from "@connectrpc/connect";
 import type { ConnectRouter, HandlerContext, Interceptor } from "@connectrpc/connect";
@@ -132,6 +137,18 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
   };
 }
 
+/**
+ * A session that ends while a piece of its bytes is being read takes this process with it: the calls
+ * in the rest of the piece reach no stream, and Node.js (22.23) ends the process when one of them has
+ * a body. Whoever writes a wrong length can cause it, so a session ends when the piece has been read.
+ */
+function endBetweenReads(session: ServerHttp2Session): void {
+  const destroy = session.destroy.bind(session);
+  session.destroy = (error, code) => {
+    setImmediate(() => destroy(error, code));
+  };
+}
+
 /** Open connections, so that a stop can end them and a flood cannot keep them. */
 class Connections {
   readonly #clock: Clock;
@@ -150,6 +167,7 @@ class Connections {
   watch(server: Http2Server): void {
     server.on("connection", (socket: Socket) => this.#add(socket));
     server.on("session", (session) => {
+      endBetweenReads(session);
       const deadline = this.#clock.after(FIRST_CALL_DEADLINE_MS, () => session.destroy());
       const end = (): void => session.close();
       this.#endSessions.add(end);

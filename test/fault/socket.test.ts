@@ -7,6 +7,8 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { connectionBytes, FLAG, headerBlock, TYPE } from "../fuzz/http2-bytes.ts";
+import type { Frame, Headers } from "../fuzz/http2-bytes.ts";
 import { newStateFolder, runHost, startRealHost } from "../support/real-host.ts";
 import type { RealHost } from "../support/real-host.ts";
 
@@ -91,7 +93,31 @@ const HALF_FRAME = Buffer.from("0000c8010400000001", "hex");
 const HUGE_FRAME = Buffer.from("ffffff000000000001", "hex");
 const TLS_HELLO = Buffer.from(`160301020001000${"1fc0303".padEnd(77, "a5")}`, "hex");
 
+/** A body longer than its header said, and behind it a call that the connection is too broken for. */
+const LIE_AND_CALL = connectionBytes([
+  { type: TYPE.SETTINGS, flags: 0, stream: 0, payload: Buffer.alloc(0) },
+  ...call(1, [["content-length", "1"]]),
+  ...call(3, []),
+]);
+
+function call(stream: number, extra: Headers): readonly Frame[] {
+  const path = "/piworkflows.host.v1.HostService/GetStatus";
+  const place: Headers = [
+    [":method", "POST"],
+    [":path", path],
+    [":authority", "localhost"],
+    [":scheme", "http"],
+    ["content-type", "application/proto"],
+  ];
+  const payload = headerBlock([...place, ...extra]);
+  return [
+    { type: TYPE.HEADERS, flags: FLAG.END_HEADERS, stream, payload },
+    { type: TYPE.DATA, flags: FLAG.END_STREAM, stream, payload: Buffer.alloc(9) },
+  ];
+}
+
 const NONSENSE = [
+  LIE_AND_CALL,
   Buffer.from("GET / HTTP/1.0\r\n\r\n"),
   TLS_HELLO,
   randomBytes(MIB),

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { rmSync, statSync } from "node:fs";
+import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -14,7 +15,7 @@ import {
   WatchRunsResponseSchema,
 } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
 import { HostError } from "../../src/host/errors.ts";
-import { rejectionError } from "../../src/host/handlers/rejections.ts";
+import { rejectionError, rejections } from "../../src/host/handlers/rejections.ts";
 import { CLIENT_REQUEST_BYTES_MAX, FIRST_CALL_DEADLINE_MS } from "../../src/host/limits.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { closed, sendAndWait, serve } from "../support/socket-rig.ts";
@@ -155,6 +156,34 @@ describe("a call", () => {
     const error = await refusal(host.backup({ path: "/x" }));
     expect(error.code).toBe(Code.Internal);
     expect(error.rawMessage).toBe("internal error err_1; the host's log has more under it");
+  });
+
+  test("whose caller goes away before it was read is no fault of ours", async () => {
+    const faults: unknown[] = [];
+    const noteFault = (error: unknown): string => {
+      faults.push(error);
+      return "err_1";
+    };
+    const { path, host } = await serve({ interceptors: [rejections(noteFault)] });
+    const client = connectHttp2("http://localhost", { createConnection: () => connect(path) });
+    onTestFinished(() => client.destroy());
+    const call = client.request({
+      ":method": "POST",
+      ":path": "/piworkflows.host.v1.RunService/WatchRuns",
+      "content-type": "application/connect+proto",
+    });
+    call.on("error", () => undefined).resume();
+    // Half of the message's frame.
+    call.write(Buffer.from("0000", "hex"));
+    const ping = (): Promise<void> =>
+      new Promise((resolve) => {
+        client.ping(() => resolve());
+      });
+    await ping();
+    call.close(constants.NGHTTP2_CANCEL);
+    await ping();
+    expect((await host.getStatus({})).state).toBe("serving");
+    expect(faults).toEqual([]);
   });
 
   test("waits its turn when its client has too many open", async () => {

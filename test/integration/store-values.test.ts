@@ -147,9 +147,11 @@ describe("the sources of a run", () => {
     const { store } = openTestStore();
     const { runId } = await store.write("put", (tx) => putRun(tx));
     const wrong = { ...file, digest: sha256Hex("something else") };
-    await expect(store.write("source", (tx) => tx.put.source(runId, wrong))).rejects.toThrow(
-      "another digest",
-    );
+    const written = store.write("source", (tx) => tx.put.source(runId, wrong));
+    await expect(written).rejects.toMatchObject({
+      reason: "REQUEST_INVALID",
+      message: expect.stringContaining("another digest") as unknown,
+    });
   });
 });
 

@@ -95,8 +95,21 @@ function toConnectError(error: unknown, method: string, logFault: FaultLog): Con
   // What is one already was made by the connection: cancelled, overdue, stopping.
   if (error instanceof ConnectError) return error;
   if (error instanceof HostError) return rejectionError(error);
+  if (isCallerGone(error)) return new ConnectError("the caller went away", Code.Canceled);
   const id = logFault(error, method);
   return new ConnectError(`internal error ${id}; the host's log has more under it`, Code.Internal);
+}
+
+/** What Node says of a request whose stream ended before its body did. */
+const GONE: ReadonlySet<unknown> = new Set([
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_HTTP2_SESSION_ERROR",
+  "ERR_HTTP2_INVALID_STREAM",
+]);
+
+function isCallerGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && GONE.has(error.code);
 }
 
 async function* translated<T>(

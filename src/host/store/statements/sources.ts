@@ -1,3 +1,4 @@
+import { HostError } from "../../errors.ts";
 import type { SourceRecord } from "../../records.ts";
 import type { Reader, Tx } from "../tx.ts";
 import type { Connection } from "./connection.ts";
@@ -31,8 +32,11 @@ export function sourceWriter(
   );
   return {
     source(runId, { content, ...source }) {
-      if (content !== undefined && blobs.blob(content) !== source.digest)
-        throw new Error(`the content of ${source.path} has another digest than reported`);
+      if (content !== undefined && blobs.blob(content) !== source.digest) {
+        // A worker said both: what it says is refused, and nothing of ours is wrong.
+        const problem = `the content of ${source.path} has another digest than reported`;
+        throw new HostError("REQUEST_INVALID", problem);
+      }
       insert(source, { run_id: runId });
     },
     dropSources: connection.change("DELETE FROM run_sources WHERE run_id = ?"),
