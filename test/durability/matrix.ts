@@ -2,6 +2,8 @@
 import { COMMAND_LINE } from "./command-line.ts";
 import { DISK_AND_DATABASE } from "./disk-and-database.ts";
 import { EFFECTS } from "./effects.ts";
+import { EVERYTHING_AT_ONCE } from "./everything-at-once.ts";
+import { FULL_DISKS_AND_COPIES } from "./full-disks-and-copies.ts";
 import { MANY_AT_ONCE } from "./many-at-once.ts";
 import { PAUSE_AND_CANCEL } from "./pause-and-cancel.ts";
 import { PI_AND_MODELS } from "./pi-and-models.ts";
@@ -11,6 +13,7 @@ import { PROCESSES_THAT_STAND_STILL } from "./processes-that-stand-still.ts";
 import type { Section } from "./row.ts";
 import { SOCKET } from "./socket.ts";
 import { SOURCES_AND_VALUES } from "./sources-and-values.ts";
+import { STRANGERS_AND_FLOODS } from "./strangers-and-floods.ts";
 import { TREES_AND_OUTPUT } from "./trees-and-output.ts";
 
 export const SECTIONS: readonly Section[] = [
@@ -24,8 +27,11 @@ export const SECTIONS: readonly Section[] = [
   PI_SESSIONS,
   PI_AND_MODELS,
   DISK_AND_DATABASE,
+  FULL_DISKS_AND_COPIES,
   SOCKET,
+  STRANGERS_AND_FLOODS,
   COMMAND_LINE,
+  EVERYTHING_AT_ONCE,
 ];
 
 /** The ten ways in which most programs of this kind break first. */

@@ -66,7 +66,7 @@ export class Processes {
   get reachable(): readonly SimProcess[] {
     return this.living.filter(({ worker }) =>
       worker.frozen
-        ? worker.inbox.some(({ kind }) => kind === "kill") || worker.outbox.length > 0
+        ? worker.inbox.some(({ kind }) => kind === "kill")
         : worker.inbox.length + worker.outbox.length > 0,
     );
   }
@@ -75,15 +75,12 @@ export class Processes {
   deliver(process: SimProcess): string {
     const { worker, host } = process;
     const { random } = this.#options;
-    const toHost = worker.outbox.length > 0 && random.chance(0.5);
-    if (toHost || !this.#reads(process)) {
-      const frame = worker.outbox.shift();
-      if (frame === undefined) return "nothing";
-      if (host.dead) return "a frame to a dead host";
-      this.#hears(process, frame);
-      return `${worker.id} says ${frame.body.case ?? ""} ${frame.number}`;
-    }
-    return `${worker.id} reads`;
+    const speaks = worker.outbox.length > 0 && !worker.frozen && random.chance(0.5);
+    if (!speaks && this.#reads(process)) return `${worker.id} reads`;
+    const frame = worker.frozen ? undefined : worker.outbox.shift();
+    if (frame === undefined) return "nothing";
+    worker.heard(frame);
+    return `${worker.id} says ${frame.body.case ?? ""} ${frame.number}${host.dead ? " to nobody" : ""}`;
   }
 
   /** The host hears the same frame once more, as from a worker that got no answer. */
@@ -127,15 +124,11 @@ export class Processes {
     }
   }
 
-  #hears(process: SimProcess, frame: WorkRequest): void {
-    const { ledger } = this.#options;
-    const refusable = this.#whyRefusable(process, frame);
-    ledger.hears({ workerId: process.worker.id, frame, refusable });
-    process.worker.heard(frame);
-  }
-
   /** Why the host must not accept what a worker says now, if that is so. */
-  #whyRefusable({ worker, host }: SimProcess, { claim }: WorkRequest): string | undefined {
+  #whyRefusable(
+    { worker, host }: Pick<SimProcess, "worker" | "host">,
+    { claim }: WorkRequest,
+  ): string | undefined {
     const { ledger } = this.#options;
     const { boundTo } = worker;
     if (boundTo === undefined || claim === undefined) return undefined;
@@ -163,6 +156,10 @@ export class Processes {
       number: this.#born,
       isCut: () => host.dead,
       onSent: (frame) => this.#sent(worker, frame),
+      onHeard: (frame) => {
+        const refusable = this.#whyRefusable({ worker, host }, frame);
+        this.#options.ledger.hears({ workerId: worker.id, frame, refusable });
+      },
     });
     // What a dead host still does in memory starts no process.
     if (host.dead) worker.gone = true;

@@ -38,6 +38,8 @@ export interface SimWorkerOptions {
   /** Its host is dead: nothing of what that says gets anywhere. */
   readonly isCut: () => boolean;
   readonly onSent: (frame: WorkResponse) => void;
+  /** Its host is about to hear a frame. */
+  readonly onHeard: (frame: WorkRequest) => void;
 }
 
 export class SimWorker implements SupervisedWorker {
@@ -149,7 +151,9 @@ export class SimWorker implements SupervisedWorker {
 
   /** Its host hears a frame. */
   heard(frame: WorkRequest): void {
+    if (this.#options.isCut()) return;
     this.#heardAt = this.#options.clock.monotonic();
+    this.#options.onHeard(frame);
     if (this.#listener === undefined) this.#unheard.push(frame);
     else this.#listener(frame);
   }

@@ -177,9 +177,9 @@ function ask(world: World): string {
     resolve: 3,
     pause: 1,
     resume: 2,
-    cancel: 0.4,
+    cancel: 0.8,
     restart: runs.length < RUNS_MAX ? 0.4 : 0,
-    prune: 0.2,
+    prune: 0.6,
   });
   const intent = INTENTS[wanted]({ world, reader, runId, key });
   if (intent !== undefined) people.wants(intent);
@@ -227,7 +227,7 @@ const INTENTS: Readonly<Record<Wanted, (wish: Wish) => intents.Intent | undefine
   },
   cancel: ({ runId, key }) => intents.cancel(key, runId),
   restart: ({ runId, key }) => intents.restart(key, runId),
-  prune: ({ world: { random }, key }) => intents.prune(key, random.below(60) * 1_000),
+  prune: ({ world: { random }, key }) => intents.prune(key, random.below(20) * 1_000),
 };
 
 export function openOf(reader: Reader, kind: string): readonly InteractionRecord[] {
