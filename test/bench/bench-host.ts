@@ -83,6 +83,7 @@ export async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<
   return found as NonNullable<T>;
 }
 
+const SPARE: ReadonlySet<string> = new Set(["spare", "preloaded"]);
 /** Longer than a spare waits before it does what need not be done at once. */
 const REST_MS = 700;
 
@@ -96,7 +97,7 @@ export async function untilRested({ host }: RealHost, used = true, runs = 0): Pr
   let since = clockMs();
   await until(async () => {
     const { workers } = await host.getStatus({});
-    const spares = workers.filter(({ state }) => state !== "busy");
+    const spares = workers.filter(({ state }) => SPARE.has(state));
     const states = spares.map(({ state }) => state).toSorted();
     const now = spares.map(({ pid }) => `${pid} ${cpuMsOf(pid)}`).join();
     const isReady = states.join() === wanted && workers.length === spares.length + runs;
