@@ -19,6 +19,7 @@ const WEIGHTS = {
   thaw: 1.5,
   kill: 1.5,
   freeze: 2,
+  oversleep: 0.8,
   usePi: 1.5,
   crash: 1.5,
   release: 1,
@@ -39,6 +40,8 @@ type StepName = keyof typeof WEIGHTS;
 
 const RUNS_MAX = 14;
 const HOUR_MS = 3_600_000;
+/** A claim lasts 8 s. */
+const OVERSLEPT_S = 10;
 const CRASHES: readonly CrashKind[] = ["before", "torn", "after"];
 
 /** One step; the text says what it was. */
@@ -58,6 +61,7 @@ const STEPS: Readonly<Record<StepName, (world: World) => unknown>> = {
   repeat: ({ people }) => people.repeat(),
   thaw: (world) => setFrozen(world, false),
   freeze: (world) => setFrozen(world, true),
+  oversleep,
   kill: ({ processes, random }) =>
     random.pick(processes.living)?.worker.dies({ ...killedBy("signal") }),
   usePi,
@@ -133,6 +137,26 @@ function setFrozen({ processes, random }: World, frozen: boolean): string {
   return process.worker.id;
 }
 
+/** A worker that has something to say is stopped for longer than its lease, and then says it. */
+async function oversleep(world: World): Promise<string> {
+  const { processes, random, clock } = world;
+  const process = random.pick(
+    processes.living.filter(({ worker, engine, host }) => {
+      return !host.dead && !worker.frozen && (engine.isBusy || worker.outbox.length > 0);
+    }),
+  );
+  if (process === undefined) return "";
+  const { worker, engine } = process;
+  if (worker.outbox.length === 0) engine.acts();
+  worker.frozen = true;
+  for (let second = 0; second < OVERSLEPT_S; second += 1) {
+    clock.advance(1_000);
+    await world.settle();
+  }
+  worker.frozen = false;
+  return `${worker.id}: ${processes.deliver(process)}`;
+}
+
 function crash(world: World): string {
   const { random } = world;
   if (random.chance(0.3)) {
@@ -179,7 +203,7 @@ function ask(world: World): string {
     resume: 2,
     cancel: 0.8,
     restart: runs.length < RUNS_MAX ? 0.4 : 0,
-    prune: 0.6,
+    prune: 1,
   });
   const intent = INTENTS[wanted]({ world, reader, runId, key });
   if (intent !== undefined) people.wants(intent);
@@ -225,9 +249,14 @@ const INTENTS: Readonly<Record<Wanted, (wish: Wish) => intents.Intent | undefine
     const policies = [SourcePolicy.UNSPECIFIED, SourcePolicy.RECORDED, SourcePolicy.ACCEPT];
     return intents.resume(key, runId, random.pick(policies) ?? SourcePolicy.UNSPECIFIED);
   },
-  cancel: ({ runId, key }) => intents.cancel(key, runId),
+  cancel: ({ world: { processes, random }, runId, key }) => {
+    // What takes two steps at the right moment would hardly ever come to be by chance.
+    const applying = random.pick(processes.living.filter(({ engine }) => engine.isApplying));
+    const isMean = random.chance(0.5);
+    return intents.cancel(key, (isMean ? applying?.worker.boundTo?.runId : undefined) ?? runId);
+  },
   restart: ({ runId, key }) => intents.restart(key, runId),
-  prune: ({ world: { random }, key }) => intents.prune(key, random.below(20) * 1_000),
+  prune: ({ world: { random }, key }) => intents.prune(key, random.below(6) * 1_000),
 };
 
 export function openOf(reader: Reader, kind: string): readonly InteractionRecord[] {
