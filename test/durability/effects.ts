@@ -47,5 +47,18 @@ export const EFFECTS: Section = {
       ],
       cases: ["F05"],
     },
+    {
+      fault: "A person says that an effect did not happen",
+      moment: "while what applied it is still being ended",
+      promised:
+        "refused until nothing of it lives: the effect may yet happen, and one has to look again",
+      proofs: [
+        [
+          "integration/operations-effects-settled",
+          "is asked to look again while what applied it is being ended",
+        ],
+      ],
+      cases: ["A06", "S01"],
+    },
   ],
 };

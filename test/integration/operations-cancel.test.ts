@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveEffect } from "../../src/host/operations/effects.ts";
+import { settle } from "../support/acting.ts";
 import { cancelRun } from "../../src/host/operations/runs.ts";
 import { lossOf, reasonOf, refusal } from "../support/refusal.ts";
 import { arrange, cancel, effects, SCENES } from "../support/scenes.ts";
@@ -37,8 +37,7 @@ describe("a cancel", () => {
     const rig = new TestRig();
     const runId = await arrange(rig, "blocked on an effect");
     const [effect] = rig.reader.effects.ofRun(runId);
-    const request = { effectId: effect?.effectId ?? "", resolution: "retry" as const };
-    await rig.sound(resolveEffect(rig.host, rig.asked("ResolveEffect"), request));
+    await settle({ rig, effectId: effect?.effectId ?? "" }, "retry");
     await cancel(rig, runId);
     expect(effects(rig, runId)).toEqual([["cancelled", false]]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { resolveEffect } from "../../src/host/operations/effects.ts";
 import { acting, applied, settle } from "../support/acting.ts";
 import { reasonOf } from "../support/refusal.ts";
 import { cancel, effects, pause, resume } from "../support/scenes.ts";
@@ -68,6 +69,18 @@ describe("an effect that is asked for again", () => {
 });
 
 describe("a person who settles the effect of a blocked run", () => {
+  test("is asked to look again while what applied it is being ended", async () => {
+    const { rig, worker, effectId } = await acting("deploy");
+    await rig.lose(worker);
+    const request = { effectId, resolution: "retry" as const };
+    const early = resolveEffect(rig.host, rig.asked("ResolveEffect"), request);
+    expect(await reasonOf(early)).toBe("ILLEGAL_TRANSITION");
+    expect(rig.reader.effects.get(effectId)?.status).toBe("ambiguous");
+    await rig.exit(worker.proof.workerId);
+    await rig.sound(resolveEffect(rig.host, rig.asked("ResolveEffect"), request));
+    expect(rig.reader.effects.get(effectId)?.status).toBe("pending");
+  });
+
   test("as applied has the attempt end ok with the output, null by default", async () => {
     const scene = await acting("deploy");
     const { rig, worker } = scene;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveEffect } from "../../src/host/operations/effects.ts";
+import { settle } from "../support/acting.ts";
 import { answerCheckpoint } from "../../src/host/operations/interactions.ts";
 import { reasonOf, refusal } from "../support/refusal.ts";
 import { arrange, effects, pause, resume } from "../support/scenes.ts";
@@ -170,8 +170,7 @@ describe("a pause while an effect is being applied", () => {
     const error = await refusal(resume(rig, worker.runId));
     expect(error.reason).toBe("EFFECT_AMBIGUOUS");
     const [effectId = ""] = error.details.names ?? [];
-    const request = { effectId, resolution: "applied" as const, outputJson: '"by hand"' };
-    await rig.sound(resolveEffect(rig.host, rig.asked("ResolveEffect"), request));
+    await settle({ rig, effectId }, "applied", '"by hand"');
     expect(worker.run).toMatchObject({ status: "paused", routing: true });
     await resume(rig, worker.runId);
     const successor = await rig.relaunch(worker.runId);

@@ -15,6 +15,9 @@ import { killedBy, SimWorker } from "./sim-worker.ts";
 import type { Event } from "./sim-worker.ts";
 import type { Nursery } from "./sim-supervisor.ts";
 
+/** Numbers from here on are of frames that no worker of ours would send. */
+const MISQUOTED = 1_000_000n;
+
 export interface SimProcess {
   readonly worker: SimWorker;
   readonly engine: Engine;
@@ -92,9 +95,11 @@ export class Processes {
   /** The host hears a frame that names another generation than its worker has. */
   misquote(process: SimProcess): void {
     const [frame] = process.worker.outbox;
-    if (frame?.claim === undefined || process.host.dead) return;
+    if (frame?.claim === undefined || process.host.dead || frame.number > MISQUOTED) return;
     const wrong = clone(WorkRequestSchema, frame);
     if (wrong.claim === undefined) return;
+    // Not to be taken for a repeat of the frame it was made from.
+    wrong.number += MISQUOTED;
     wrong.claim.generation += this.#options.random.chance(0.5) ? 1 : -1;
     process.worker.outbox[0] = wrong;
   }

@@ -44,6 +44,8 @@ const TOO_LATE: ReadonlySet<Reason> = new Set([
 /** An effect of a cancelled run may still be on its way; who asks has seen its worker go. */
 const CANCELLED_EFFECT_MS = 5_000;
 const LOOK_MS = 20;
+const LOOK_AGAIN_MS = 200;
+const LOOKS_MAX = 100;
 const THINK_MS_MAX = 90_000;
 const PAUSE_MS_MAX = 60_000;
 const DELAY_MS_MAX = 240_000;
@@ -250,17 +252,24 @@ export class People {
       client.effects.listEffects({ runId: run.runId, statuses }),
     );
     for (const { effectId } of effects) {
-      const happened = linesIn(run.plan.effectFile) > 0;
-      const resolution = happened ? Resolution.APPLIED : Resolution.RETRY;
-      const asCancelled = run.cancelled && !happened ? Resolution.NOT_APPLIED : resolution;
+      await this.#sayWhatHappened(run, effectId, LOOKS_MAX);
+    }
+  }
+
+  /** While what applied the effect is still being ended one has to look again. */
+  async #sayWhatHappened(run: KnownRun, effectId: string, looks: number): Promise<void> {
+    const happened = linesIn(run.plan.effectFile) > 0;
+    const otherwise = run.cancelled ? Resolution.NOT_APPLIED : Resolution.RETRY;
+    const resolution = happened ? Resolution.APPLIED : otherwise;
+    const output = jsonValue("done");
+    try {
       await this.#command(this.#keyOf(run, "resolve"), (client, command) =>
-        client.effects.resolveEffect({
-          command,
-          effectId,
-          resolution: asCancelled,
-          output: jsonValue("done"),
-        }),
+        client.effects.resolveEffect({ command, effectId, resolution, output }),
       );
+    } catch (error) {
+      if (looks === 0 || rejectionOf(error)?.reason !== Reason.ILLEGAL_TRANSITION) throw error;
+      await this.#options.pause(LOOK_AGAIN_MS);
+      await this.#sayWhatHappened(run, effectId, looks - 1);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { EffectOutcome } from "../../src/host/operations/effect-rows.ts";
 import { resolveEffect } from "../../src/host/operations/effects.ts";
+import { isBeingEnded } from "../../src/host/operations/resolve-effect.ts";
 import type { Resolution } from "../../src/host/operations/resolve-effect.ts";
 import type { CommandResult } from "../../src/host/store/doors.ts";
 import { TestRig } from "./test-host.ts";
@@ -24,12 +25,19 @@ export function applied(effectId: string, receiptJson = '{"id":1}'): EffectOutco
   return { effectId, kind: "applied", receiptJson };
 }
 
-/** A person says what became of the effect. */
-export function settle(
+/** A person says what became of the effect, when what applied it is gone. */
+export async function settle(
   { rig, effectId }: Pick<Acting, "rig" | "effectId">,
   resolution: Resolution,
   outputJson?: string,
 ): Promise<CommandResult> {
+  const runId = rig.reader.effects.get(effectId)?.runId ?? "";
+  if (isBeingEnded(rig.reader, runId)) await exitAll(rig, runId);
   const request = { effectId, resolution, ...(outputJson === undefined ? {} : { outputJson }) };
   return rig.sound(resolveEffect(rig.host, rig.asked("ResolveEffect"), request));
+}
+
+/** All processes of the run are confirmed gone. */
+export async function exitAll(rig: TestRig, runId: string): Promise<void> {
+  for (const { workerId } of rig.reader.workers.ofRun(runId)) await rig.exit(workerId);
 }

@@ -104,8 +104,14 @@ function rigOver(outside: OutsideService, current: () => Voyage): EffectRig {
       const effect = await rig.effectOf(runId);
       expect(effect.status).toBe(EffectStatus.AMBIGUOUS);
       const request = { effectId: effect.effectId, resolution, output: toValue("output", output) };
-      await current().command(key("resolve"), (host, command) =>
-        host.effects.resolveEffect({ ...request, command }),
+      const named = key("resolve");
+      await vi.waitFor(
+        () =>
+          current().command(named, (host, command) =>
+            host.effects.resolveEffect({ ...request, command }),
+          ),
+        // Refused until what applied it is confirmed gone.
+        { timeout: 30_000, interval: 50 },
       );
       return effect;
     },

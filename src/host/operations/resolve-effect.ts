@@ -2,7 +2,7 @@ import { HostError } from "../errors.ts";
 import { effectLifecycle } from "../lifecycle/effect.ts";
 import { runLifecycle } from "../lifecycle/run.ts";
 import type { AttemptRecord, EffectRecord, RunRecord } from "../records.ts";
-import type { Change } from "../store/tx.ts";
+import type { Change, Reader } from "../store/tx.ts";
 import { closeAttempt } from "./attempt-rows.ts";
 import { holdingEffects } from "./effect-rows.ts";
 import { changeRun, storeValue } from "./step.ts";
@@ -24,6 +24,7 @@ export interface Resolved {
 export function resolve(step: Step, effect: EffectRecord, resolved: Resolved): void {
   const { tx, run } = step;
   requireAmbiguous(run, effect);
+  if (resolved.resolution !== "applied") requireGone(step, effect);
   const attempt = waitingFor(step, effect);
   const change = WAYS[resolved.resolution](step, { effect, attempt, resolved });
   const goesOn =
@@ -105,6 +106,23 @@ function waitingFor({ tx, run }: Step, effect: EffectRecord): AttemptRecord | un
 function requireAmbiguous({ runId, status }: RunRecord, effect: EffectRecord): void {
   if (effect.status === "ambiguous") return;
   const message = `effect ${effect.effectId} is ${effect.status}, so there is nothing to resolve`;
+  throw new HostError("ILLEGAL_TRANSITION", message, { runId, state: status });
+}
+
+/**
+ * Whether processes of a run that nobody executes any more may still be alive. Until
+ * they are confirmed gone an effect of theirs may yet happen: that it has happened
+ * stays true, that it has not may not.
+ */
+export function isBeingEnded(reader: Reader, runId: string): boolean {
+  if (reader.claims.open(runId) !== undefined) return false;
+  return reader.workers.ofRun(runId).some((worker) => worker.endedAt === undefined);
+}
+
+function requireGone({ tx, run }: Step, { effectId }: EffectRecord): void {
+  const { runId, status } = run;
+  if (!isBeingEnded(tx, runId)) return;
+  const message = `what applied effect ${effectId} is still being ended; look again in a moment, then say what became of it`;
   throw new HostError("ILLEGAL_TRANSITION", message, { runId, state: status });
 }
 
