@@ -8,6 +8,7 @@ import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { runCli } from "../support/cli-process.ts";
 import { answer, JOURNEYS, startRun } from "../support/journeys.ts";
 import { newStateFolder } from "../support/real-host.ts";
+import type { CleanUp } from "../support/real-host.ts";
 import { endingOf, PATIENCE_MS, Voyage } from "../support/voyage.ts";
 
 const { WAITING, PAUSED, RUNNING, COMPLETED } = RunStatus;
@@ -19,7 +20,7 @@ describe.concurrent("a backup made while runs execute", () => {
   }) => {
     const voyage = new Voyage({ cleanUp });
     const runs = await busyRuns(voyage);
-    const copy = await backUp(voyage);
+    const copy = await backUp(voyage, cleanUp);
     await voyage.leave("stop");
 
     const state = newStateFolder(cleanUp);
@@ -51,7 +52,7 @@ describe.concurrent("a backup made while runs execute", () => {
     const voyage = new Voyage({ cleanUp });
     const runId = await startRun(voyage, "start", "travels");
     await voyage.untilStatus(runId, WAITING);
-    const copy = await backUp(voyage);
+    const copy = await backUp(voyage, cleanUp);
     const later = await startRun(voyage, "start later", "exits");
     await answer(voyage, runId);
     await voyage.untilStatus(runId, COMPLETED);
@@ -86,7 +87,7 @@ describe.concurrent("a backup made while runs execute", () => {
     const runId = await startRun(voyage, "start", "travels", { holdsFor: gateOf(voyage) });
     const { worker } = await voyage.until(runId, ({ summary }) => summary?.node === "plan");
     await voyage.untilStatus(runId, RUNNING);
-    const copy = await backUp(voyage);
+    const copy = await backUp(voyage, cleanUp);
     const state = newStateFolder(cleanUp);
     copyFileSync(copy, join(state, "host.db"));
     const other = new Voyage({ cleanUp, state, project: voyage.project });
@@ -123,10 +124,10 @@ async function busyRuns(voyage: Voyage): Promise<BusyRuns> {
 }
 
 /** As a person does it; returns where the copy is. */
-async function backUp(voyage: Voyage): Promise<string> {
+async function backUp(voyage: Voyage, cleanUp: CleanUp): Promise<string> {
   const { paths } = await voyage.host();
   const copy = join(voyage.project, "copy.db");
-  const { code, stdout } = await runCli({ paths }, "backup", copy);
+  const { code, stdout } = await runCli({ paths, cleanUp }, "backup", copy);
   expect(stdout).toMatch(/sha256 [0-9a-f]{64}/);
   expect(code).toBe(0);
   return copy;

@@ -11,7 +11,7 @@ import { SESSION_DEATHS } from "../support/session-deaths.ts";
 import { SESSION_JOURNEYS } from "../support/session-voyage.ts";
 import type { SessionJourney, SessionJourneyName } from "../support/session-voyage.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 describe.concurrent("undisturbed", () => {
   // The names are the table's own keys.

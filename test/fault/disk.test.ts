@@ -11,7 +11,7 @@ import { startRun } from "../support/journeys.ts";
 import { runHost } from "../support/real-host.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const DISK_MB = 24;
 /** More than a full disk has left, and than was in use of the log before. */

@@ -9,7 +9,7 @@ import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { answer, JOURNEYS, startRun } from "../support/journeys.ts";
 import { HOST_ENTRY, newStateFolder } from "../support/real-host.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const { WAITING, COMPLETED } = RunStatus;
 const STATE_IN_DOUBT = 74;

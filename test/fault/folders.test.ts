@@ -9,7 +9,7 @@ import { answer, JOURNEYS, startRun } from "../support/journeys.ts";
 import { newStateFolder, runHost } from "../support/real-host.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const { WAITING, COMPLETED } = RunStatus;
 

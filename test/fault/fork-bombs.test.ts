@@ -12,7 +12,7 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 import { TAG_VARIABLE, taggedProcesses } from "../../src/platform/process-identity.ts";
 import { startRun } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 /** By then each of the ten has changed its number several times. */
 const HOPS = 60;

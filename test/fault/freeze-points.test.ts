@@ -11,7 +11,7 @@ import { once, VOYAGES } from "../support/death-table.ts";
 import { armedFrom, VOYAGE_MS } from "../support/deaths.ts";
 import { JOURNEYS } from "../support/journeys.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_CRASH_BY: "SIGSTOP" };
 /** Of a worker: until its claim has run out and it was ended. A host's own lease stands still with it. */

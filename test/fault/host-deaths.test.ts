@@ -14,7 +14,7 @@ import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
 import { startRealHost } from "../support/real-host.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };
 

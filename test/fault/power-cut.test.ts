@@ -9,7 +9,7 @@ import { answer, JOURNEYS, startRun } from "../support/journeys.ts";
 import { framesOf, leave, REMAINS } from "../support/power-cut.ts";
 import { newStateFolder } from "../support/real-host.ts";
 import { endingOf, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const { WAITING, COMPLETED } = RunStatus;
 const { travels } = JOURNEYS;

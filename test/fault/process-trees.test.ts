@@ -8,7 +8,7 @@ import { identityOf, isAlive } from "../../src/platform/process-identity.ts";
 import type { ProcessIdentity } from "../../src/platform/process-identity.ts";
 import { startRun } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const MEMBERS = 4;
 

@@ -11,7 +11,7 @@ import { SourcePolicy } from "../../src/gen/piworkflows/host/v1/run_choices_pb.t
 import { FIRST_WORDS, FlowProject } from "../support/flow-project.ts";
 import { answer, startRun } from "../support/journeys.ts";
 import { Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 const PACKAGE = "node_modules/words/package.json";
 

@@ -11,7 +11,7 @@ import type { RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { stateOf } from "../../src/platform/process-identity.ts";
 import { startRun } from "../support/journeys.ts";
 import { PATIENCE_MS, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/voyage.ts";
+import type { CleanUp } from "../support/real-host.ts";
 
 /** The shortest lease there is: three seconds of lease time. */
 const SHORT_LEASE = { PI_WORKFLOWS_CLAIM_MS: "3000", PI_WORKFLOWS_RENEW_MS: "1000" };

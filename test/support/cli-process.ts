@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { StatePaths } from "../../src/platform/state-folder.ts";
+import type { CleanUp } from "./real-host.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 export const CLI = join(ROOT, "bin/pi-workflows.cjs");
@@ -17,6 +18,8 @@ export interface CliEnd {
 
 export interface CliOptions {
   readonly paths: StatePaths;
+  /** Where the end of the process is registered; after the test by default. */
+  readonly cleanUp?: CleanUp;
   /** What stdin holds; "open" is a pipe that nobody closes. Empty by default. */
   readonly stdin?: { readonly text: string } | "open";
   readonly env?: Readonly<Record<string, string>>;
@@ -61,12 +64,13 @@ export function startOnTerminal(options: CliOptions, line: string): RunningCli {
 }
 
 function watchProcess(options: CliOptions, [file, ...args]: readonly string[]): RunningCli {
+  const { cleanUp = onTestFinished } = options;
   const child = spawn(file ?? "", args, {
     cwd: options.cwd ?? options.paths.folder,
     env: environment(options),
     stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  cleanUp(() => void child.kill("SIGKILL"));
   if (options.stdin !== undefined && options.stdin !== "open") child.stdin?.end(options.stdin.text);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];

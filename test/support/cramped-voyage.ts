@@ -10,7 +10,7 @@ import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import type { RealHost } from "./real-host.ts";
 import { SmallDisk } from "./small-disk.ts";
 import { Voyage } from "./voyage.ts";
-import type { CleanUp } from "./voyage.ts";
+import type { CleanUp } from "./real-host.ts";
 
 const DISK_MB = 16;
 const LOOK_MS = 10;

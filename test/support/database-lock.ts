@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { CleanUp } from "./voyage.ts";
+import type { CleanUp } from "./real-host.ts";
 
 const LOCKS = `
 const db = new (require("better-sqlite3"))(process.argv[1], { timeout: 10_000 });

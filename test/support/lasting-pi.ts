@@ -12,7 +12,8 @@ import type { RealHost } from "./real-host.ts";
 import { FakePi } from "./session-rig.ts";
 import type { PiFacts } from "./session-rig.ts";
 import { PATIENCE_MS } from "./voyage.ts";
-import type { CleanUp, Voyage } from "./voyage.ts";
+import type { CleanUp } from "./real-host.ts";
+import type { Voyage } from "./voyage.ts";
 
 export interface LastingPiOptions {
   readonly voyage: Voyage;

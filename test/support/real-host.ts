@@ -46,7 +46,8 @@ export interface RealHost {
   log(): readonly Readonly<Record<string, unknown>>[];
 }
 
-type CleanUp = (run: () => Promise<void> | void) => void;
+/** Registers what is done after a test; of tests that run at once each has its own. */
+export type CleanUp = (run: () => Promise<void> | void) => void;
 
 export interface RealHostOptions {
   /** Where the end of the host is registered; after the test by default. */

@@ -10,7 +10,8 @@ import { workflowFile } from "./journeys.ts";
 import type { Kept } from "./kept.ts";
 import { LastingPi } from "./lasting-pi.ts";
 import type { PiFacts } from "./session-rig.ts";
-import type { CleanUp, Ending, Voyage } from "./voyage.ts";
+import type { CleanUp } from "./real-host.ts";
+import type { Ending, Voyage } from "./voyage.ts";
 
 const { COMPLETED, STOPPED } = TurnOutcome;
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CleanUp } from "./voyage.ts";
+import type { CleanUp } from "./real-host.ts";
 
 const CHUNK = Buffer.alloc(64 * 1024);
 

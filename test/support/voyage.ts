@@ -14,9 +14,7 @@ import type { Receipt } from "../../src/gen/piworkflows/common/v1/command_pb.ts"
 import type { Event, RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { newStateFolder, startRealHost } from "./real-host.ts";
-import type { RealHost } from "./real-host.ts";
-
-export type CleanUp = (run: () => Promise<void> | void) => void;
+import type { CleanUp, RealHost } from "./real-host.ts";
 
 export interface VoyageOptions {
   readonly cleanUp: CleanUp;
