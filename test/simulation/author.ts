@@ -2,7 +2,6 @@
 import { AttemptStatus } from "../../src/gen/piworkflows/common/v1/attempt_pb.ts";
 import { InteractionKind } from "../../src/gen/piworkflows/common/v1/interaction_pb.ts";
 import type { EffectGrant } from "../../src/gen/piworkflows/worker/v1/answers_pb.ts";
-import type { Bootstrap } from "../../src/gen/piworkflows/worker/v1/bootstrap_pb.ts";
 import {
   AttemptOutcome,
   EffectOutcomeKind,
@@ -46,7 +45,7 @@ export class Author {
     this.#mayReply = options.mayReply;
   }
 
-  ready(_bootstrap: Bootstrap): FrameBody {
+  ready(): FrameBody {
     return { case: "ready", value: this.#limit() };
   }
 
@@ -108,7 +107,7 @@ export class Author {
       : this.#leavesFailed(place, result, AttemptOutcome.FAILED);
   }
 
-  tellsUnknown(_place: Place, { effectId }: EffectGrant): Proposed {
+  tellsUnknown({ effectId }: EffectGrant): Proposed {
     const effect = { effectId, kind: EffectOutcomeKind.UNKNOWN, detail: "nobody saw it" };
     const result = { outcome: AttemptOutcome.UNKNOWN, error: ERROR, effect };
     return { body: { case: "advance", value: { result } } };

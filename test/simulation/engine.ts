@@ -113,11 +113,14 @@ export class Engine {
     this.#missing -= 1;
     if (this.#missing > 0) return;
     if (bootstrap.begin !== undefined) this.#begin(bootstrap.begin);
-    else if (bootstrap.useRecorded || this.#tools.sourcesFit(bootstrap)) {
-      this.#phase = "asking";
-      this.worker.says(this.#tools.author.ready(bootstrap));
+    else this.#saysWhatItLoaded(bootstrap);
+  }
+
+  #saysWhatItLoaded(bootstrap: Bootstrap): void {
+    this.#phase = "asking";
+    if (bootstrap.useRecorded || this.#tools.sourcesFit(bootstrap)) {
+      this.worker.says(this.#tools.author.ready());
     } else {
-      this.#phase = "asking";
       const message = "the workflow's file has changed";
       const value = { reason: Reason.SOURCE_CHANGED, message, files: [bootstrap.workflowPath] };
       this.worker.says({ case: "loadFailed", value });
@@ -176,12 +179,10 @@ export class Engine {
     if (grant === undefined) return;
     if (this.#performed) {
       const isLost = random.chance(0.1);
-      this.#propose(isLost ? author.tellsUnknown(place, grant) : author.tellsApplied(place, grant));
+      this.#propose(isLost ? author.tellsUnknown(grant) : author.tellsApplied(place, grant));
     } else if (random.chance(0.2)) {
       const isSaid = random.chance(0.5);
-      this.#propose(
-        isSaid ? author.tellsRejected(place, grant) : author.tellsUnknown(place, grant),
-      );
+      this.#propose(isSaid ? author.tellsRejected(place, grant) : author.tellsUnknown(grant));
     } else {
       outside.apply(effectKey(place), author.policyOf(place));
       this.#performed = true;

@@ -62,8 +62,7 @@ const STEPS: Readonly<Record<StepName, (world: World) => unknown>> = {
   thaw: (world) => setFrozen(world, false),
   freeze: (world) => setFrozen(world, true),
   oversleep,
-  kill: ({ processes, random }) =>
-    random.pick(processes.living)?.worker.dies({ ...killedBy("signal") }),
+  kill: ({ processes, random }) => random.pick(processes.living)?.worker.dies(killedBy("signal")),
   usePi,
   crash: (world) => crash(world),
   release: (world) => {

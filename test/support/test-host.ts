@@ -12,53 +12,28 @@ import type { GraphRecord, RunRecord } from "../../src/host/records.ts";
 import type { Store } from "../../src/host/store/store.ts";
 import type { Reader } from "../../src/host/store/tx.ts";
 import { newId, newSecret, sha256Hex } from "../../src/platform/ids.ts";
+import { LEAVES } from "./leaves.ts";
 import { openTestHost } from "./test-store.ts";
 import type { TestHost } from "./test-store.ts";
 import { TestWorker } from "./test-worker.ts";
 
-const RETRY = { backoffMs: 1_000, factor: 2, maxBackoffMs: 60_000 };
-
 /** Nodes that the hub leads to and that lead to the end. */
-const LEAVES = "flaky ask think choose nap deploy redeploy once mail pick tell".split(" ");
+const LEAF_PATHS = LEAVES.map((node) => node.path);
 
 /** One node of each kind of behaviour; `hub` leads to all of them and all lead to `end`. */
 export const HUB_GRAPH: GraphRecord = {
   name: "hub",
   startAt: "hub",
   maxSteps: 20,
-  nodes: [
-    { path: "hub", kind: "compute" },
-    { path: "flaky", kind: "compute", retry: { maxAttempts: 3, ...RETRY } },
-    { path: "ask", kind: "checkpoint" },
-    { path: "think", kind: "agent" },
-    { path: "choose", kind: "human_decision" },
-    { path: "nap", kind: "wait" },
-    { path: "deploy", kind: "shell", effect: { policy: "manual", type: "shell" } },
-    {
-      path: "redeploy",
-      kind: "shell",
-      effect: { policy: "manual", type: "shell" },
-      retry: { maxAttempts: 2, ...RETRY },
-    },
-    { path: "once", kind: "action", effect: { policy: "idempotent", type: "mail" } },
-    {
-      path: "mail",
-      kind: "action",
-      effect: { policy: "idempotent", type: "mail" },
-      retry: { maxAttempts: 2, ...RETRY },
-    },
-    { path: "pick", kind: "decision" },
-    { path: "tell", kind: "notify" },
-    { path: "end", kind: "compute" },
-  ],
+  nodes: [{ path: "hub", kind: "compute" }, ...LEAVES, { path: "end", kind: "compute" }],
   edges: [
     {
       from: "hub",
       on: "$.to",
-      cases: ["hub", ...LEAVES].map((to) => ({ value: to, to })),
+      cases: ["hub", ...LEAF_PATHS].map((to) => ({ value: to, to })),
       default: "end",
     },
-    ...LEAVES.map((from) => ({ from, to: "end" })),
+    ...LEAF_PATHS.map((from) => ({ from, to: "end" })),
   ],
 };
 
