@@ -8,6 +8,7 @@ import { storageCode } from "./storage-error.ts";
 import { describe, refusal } from "./storage-refusal.ts";
 import { changeOf } from "./store-change.ts";
 import type { StoreChange } from "./store-change.ts";
+import { Transaction } from "./transaction.ts";
 import type { Tx } from "./tx.ts";
 
 const BUSY_DELAY_MS_MIN = 25;
@@ -51,12 +52,7 @@ class BatchEnded extends Error {}
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  readonly #begin: Database.Statement;
-  readonly #commit: Database.Statement;
-  readonly #rollback: Database.Statement;
-  readonly #save: Database.Statement;
-  readonly #release: Database.Statement;
-  readonly #undo: Database.Statement;
+  readonly #transaction: Transaction;
   readonly #queue: Pending[] = [];
   #armed = false;
   #retry: Timer | undefined;
@@ -66,13 +62,7 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    const { db } = options;
-    this.#begin = db.prepare("BEGIN IMMEDIATE");
-    this.#commit = db.prepare("COMMIT");
-    this.#rollback = db.prepare("ROLLBACK");
-    this.#save = db.prepare("SAVEPOINT one");
-    this.#release = db.prepare("RELEASE one");
-    this.#undo = db.prepare("ROLLBACK TO one");
+    this.#transaction = new Transaction(options.db);
   }
 
   /** True from a storage error until the next COMMIT that changed a row. */
@@ -143,7 +133,7 @@ export class GroupCommit {
     const { crash } = this.#options;
     let outcomes: readonly Outcome[];
     try {
-      this.#begin.run();
+      this.#transaction.begin();
       outcomes = this.#applyAll(batch);
     } catch (error) {
       this.#endBatch(batch, error instanceof BatchEnded ? error.cause : error);
@@ -152,7 +142,7 @@ export class GroupCommit {
     const names = outcomes.flatMap((one) => ("error" in one ? [] : [one.write.name]));
     for (const name of names) crash("commit.before", name);
     try {
-      this.#commit.run();
+      this.#transaction.commit();
     } catch (error) {
       this.#endCommit(batch, error);
       return undefined;
@@ -173,28 +163,27 @@ export class GroupCommit {
 
   #tellApplied(change: StoreChange | undefined): void {
     if (change === undefined) return;
-    const { db, log, onApplied } = this.#options;
+    const { log, onApplied } = this.#options;
     try {
       onApplied(change);
     } catch (error) {
-      if (storageCode(error) !== undefined || !db.inTransaction)
+      if (storageCode(error) !== undefined || !this.#transaction.open)
         throw new BatchEnded("a batch ended", { cause: error });
       log.error("store.before_commit_failed", { error: describe(error) });
     }
   }
 
   #apply(write: Pending): Outcome {
-    this.#save.run();
+    this.#transaction.save();
     try {
       const { value, effects } = this.#options.session.run(write.body);
       if (isThenable(value)) throw new TypeError(`the body of ${write.name} is not synchronous`);
-      this.#release.run();
+      this.#transaction.release();
       return { write, value, effects };
     } catch (error) {
-      if (storageCode(error) !== undefined || !this.#options.db.inTransaction)
+      if (storageCode(error) !== undefined || !this.#transaction.open)
         throw new BatchEnded("a batch ended", { cause: error });
-      this.#undo.run();
-      this.#release.run();
+      this.#transaction.undo();
       return { write, error };
     }
   }
@@ -244,7 +233,7 @@ export class GroupCommit {
   #endBatch(batch: readonly Pending[], error: unknown): void {
     this.#stalled = true;
     try {
-      if (this.#options.db.inTransaction) this.#rollback.run();
+      this.#transaction.rollback();
     } catch (failure) {
       this.#fatal(failure);
       return;
