@@ -78,7 +78,7 @@ export const FULL_DISKS_AND_COPIES: Section = {
       fault: "A backup is restored",
       moment: "made while runs execute, put back in place or into another folder",
       promised:
-        "runs go on and nothing settled is repeated; its host leaves the original's processes alone",
+        "runs go on and nothing settled is repeated; its host leaves the original's processes alone; readers with an old place begin anew",
       notPromised: "that effects applied after the copy are known; two hosts on the same runs",
       proofs: [
         ["fault/backup", "goes on in another folder"],

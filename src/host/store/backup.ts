@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, rmSync } from "node:fs";
-import type Database from "better-sqlite3";
+import Database from "better-sqlite3";
+import { newId } from "../../platform/ids.ts";
 import { HostError } from "../errors.ts";
 import { storageCode } from "./storage-error.ts";
 
@@ -24,10 +25,24 @@ export async function backUp(db: Database.Database, path: string): Promise<Backu
   reserve(path);
   try {
     await db.backup(path, { progress: largerAfterRestart() });
+    becomeAnother(path);
     return await digestOf(path);
   } catch (error) {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
     throw refusalFor(error, path);
+  }
+}
+
+/**
+ * The copy is a store of its own. Restored, it goes on differently from here, and a
+ * reader that comes back with a place in the one must not take it for a place in the other.
+ */
+function becomeAnother(path: string): void {
+  const copy = new Database(path, { timeout: 0 });
+  try {
+    copy.prepare("UPDATE meta SET value = ? WHERE key = 'store_id'").run(newId("str"));
+  } finally {
+    copy.close();
   }
 }
 
