@@ -1,14 +1,17 @@
 // The host may die or freeze at any moment and be started by many at once. A client that asks again
 // under its key finds one host, one run, and everything as it was.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
 import { describe, expect, test, vi } from "vitest";
 import { toValue } from "../../src/cli/values.ts";
 import { valueJson } from "../../src/client/json-value.ts";
 import { isHostGone, isRejectedFor } from "../../src/client/rejection.ts";
+import { openHostLink } from "../../src/client/transport.ts";
 import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
+import { RunService } from "../../src/gen/piworkflows/host/v1/run_service_pb.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { taggedProcesses } from "../../src/platform/process-identity.ts";
 import { answer, startRun, workflowFile } from "../support/journeys.ts";
@@ -109,11 +112,17 @@ test.concurrent("a host whose lock was removed gives way to the next, and nothin
   const runId = await startRun(voyage, "start", "travels", { lingersFor: [gate] });
   await vi.waitUntil(() => existsSync(join(voyage.project, "effects")), PATIENCE_MS);
   const first = await voyage.host();
+  // A name of its socket that no other host ever takes.
+  const socketPath = join(voyage.project, "first.sock");
+  linkSync(first.paths.socket, socketPath);
   rmSync(first.paths.lock);
   // It lives on for some seconds beside this one, until it has a look at its files.
   const folder = voyage.state;
   const next = await startRealHost({ cleanUp, folder, env: { PI_WORKFLOWS_SPARES: "0" } });
-  const late = first.runs.pauseRun({ command: { requestId: "late", client: "test" }, runId });
+  const link = openHostLink({ socketPath });
+  cleanUp(() => link.close());
+  const runs = createClient(RunService, link.transport);
+  const late = runs.pauseRun({ command: { requestId: "late", client: "test" }, runId });
   const refusal = await late.then(String, (error: unknown) => error);
   expect(isHostGone(refusal)).toBe(true);
   writeFileSync(gate, "");
