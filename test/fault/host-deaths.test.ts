@@ -125,6 +125,7 @@ test.concurrent("a host whose lock was removed gives way to the next, and nothin
   const late = runs.pauseRun({ command: { requestId: "late", client: "test" }, runId });
   const refusal = await late.then(String, (error: unknown) => error);
   expect(isHostGone(refusal)).toBe(true);
+  voyage.goOnWith(next);
   writeFileSync(gate, "");
   expect(await first.exited).toMatchObject({ code: 74 });
   const view = await voyage.untilStatus(runId, RunStatus.WAITING);

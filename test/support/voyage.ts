@@ -103,6 +103,11 @@ export class Voyage {
     return receipt;
   }
 
+  /** Another one has taken over: from now on it is asked. */
+  goOnWith(host: RealHost): void {
+    this.#host = host;
+  }
+
   /** Ends the host of this moment; the next call gets another. */
   async leave(how: "stop" | "kill"): Promise<void> {
     const host = await this.host();
