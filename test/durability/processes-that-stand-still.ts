@@ -6,12 +6,15 @@ export const PROCESSES_THAT_STAND_STILL: Section = {
     {
       fault: "Host or worker stopped (SIGSTOP)",
       moment:
-        "at every named point: before and after the COMMIT of every transition and command, before an answer, after a spawn, around a proposal, between the steps of recovery",
+        "at every named point: before and after the COMMIT of every transition and command, those of sessions included, before an answer, after a spawn, around a proposal, between the steps of recovery",
       promised:
         "the run ends with the result, the events and the effects of an undisturbed one: a host goes on where it was, a worker is replaced when its claim has run out, and refused when it wakes",
       notPromised:
         "that an idempotent effect caught in the act is applied once: it is applied again under the same key",
-      proofs: [["fault/freeze-points", "a process that stands still for a while at"]],
+      proofs: [
+        ["fault/freeze-points", "a process that stands still for a while at"],
+        ["fault/freeze-points-sessions", "a host that stands still for a while at"],
+      ],
       cases: ["A07", "B01", "S02"],
       asked: [
         "SIGSTOP of the host: at every crash point",

@@ -6,12 +6,11 @@ import { describe, expect, test } from "vitest";
 import { crashMark } from "../../src/platform/crash-points.ts";
 import { armedFrom, HOSTS_SPARE, QUICK, VOYAGE_MS, voyagesOf } from "../support/deaths.ts";
 import { fakePiEnvironment } from "../support/headless-seat.ts";
-import { keptOf } from "../support/kept.ts";
+import { endOf } from "../support/session-end.ts";
 import { SESSION_DEATHS } from "../support/session-deaths.ts";
 import { SESSION_JOURNEYS } from "../support/session-voyage.ts";
-import type { SessionJourney, SessionJourneyName } from "../support/session-voyage.ts";
-import { endingOf, Voyage } from "../support/voyage.ts";
-import type { CleanUp } from "../support/real-host.ts";
+import type { SessionJourneyName } from "../support/session-voyage.ts";
+import { Voyage } from "../support/voyage.ts";
 
 describe.concurrent("undisturbed", () => {
   // The names are the table's own keys.
@@ -43,21 +42,3 @@ describe.concurrent("a death at", () => {
     },
   );
 });
-
-interface Circumstances {
-  readonly voyage: Voyage;
-  readonly cleanUp: CleanUp;
-  /** Files that the dying leave. */
-  readonly marks: readonly string[];
-}
-
-/** What is there at the end of the way, once everybody has died who was to. */
-async function endOf(
-  name: SessionJourneyName,
-  { voyage, cleanUp, marks }: Circumstances,
-): Promise<Pick<SessionJourney, "ending" | "kept">> {
-  const runId = await SESSION_JOURNEYS[name].go(voyage, cleanUp);
-  await voyage.untilDead(marks);
-  await voyage.expectSound(runId);
-  return { ending: endingOf(await voyage.view(runId)), kept: await keptOf(voyage, runId) };
-}
