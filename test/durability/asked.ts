@@ -27,7 +27,7 @@ export const ASKED = {
   ],
   "power cut": ["after an acknowledgement", "in any torn prefix of what came after"],
   "clock jump": ["an hour and more forward", "an hour and more back"],
-  "output flood": ["300 MB without a newline", "2 GB of lines, cancelled on the way"],
+  "output flood": ["300 MB without a newline", "2 GB of lines"],
   "result of 20 MB": ["when a node returns it"],
   "process.exit": ["right after a node's return"],
   "fork bomb of ten": ["at a cancel", "at the SIGKILL of a worker", "at the SIGKILL of the host"],

@@ -82,7 +82,7 @@ export const TREES_AND_OUTPUT: Section = {
       cases: ["C07", "C08", "S06"],
       asked: [
         "output flood: 300 MB without a newline",
-        "output flood: 2 GB of lines, cancelled on the way",
+        "output flood: 2 GB of lines",
       ],
     },
     {
