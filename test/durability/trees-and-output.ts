@@ -80,10 +80,7 @@ export const TREES_AND_OUTPUT: Section = {
         ],
       ],
       cases: ["C07", "C08", "S06"],
-      asked: [
-        "output flood: 300 MB without a newline",
-        "output flood: 2 GB of lines",
-      ],
+      asked: ["output flood: 300 MB without a newline", "output flood: 2 GB of lines"],
     },
     {
       fault: "A worker writes nonsense on its stream, or stops to read",
