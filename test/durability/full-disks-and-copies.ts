@@ -43,7 +43,7 @@ export const FULL_DISKS_AND_COPIES: Section = {
       promised: "exactly what was acknowledged is there, and every run comes to the same end",
       notPromised: "what a disk loses that lies about syncing",
       proofs: [
-        ["integration/store-power-cut", "a power cut"],
+        ["fault/store-power-cut", "a power cut"],
         ["fault/power-cut", "a power cut that leaves, behind the last sync,"],
       ],
       cases: ["H09", "A06"],
