@@ -114,7 +114,8 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
   options.routes(router);
   const byPath = new Map(router.handlers.map((one) => [one.requestPath, one]));
   return (request, response) => {
-    const path = request.url.split("?", 1)[0] ?? "";
+    // A caller may name no path at all.
+    const path = request.headers[":path"]?.split("?", 1)[0] ?? "";
     const stream = options.streams?.get(path);
     if (stream !== undefined) {
       stream(request, response, shutdownSignal);
@@ -126,7 +127,11 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
       response.writeHead(404).end();
       return;
     }
-    const call = universalRequestFromNodeRequest(request, response, undefined, undefined);
+    const call = callOf(request, response);
+    if (call === undefined) {
+      response.writeHead(400).end();
+      return;
+    }
     handler(call)
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
@@ -135,6 +140,18 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
         options.log.info("server.answer_undelivered", { method: handler.requestPath, error });
       });
   };
+}
+
+/** Nothing when the path and the authority that the caller names make no URL. */
+function callOf(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+): ReturnType<typeof universalRequestFromNodeRequest> | undefined {
+  try {
+    return universalRequestFromNodeRequest(request, response, undefined, undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

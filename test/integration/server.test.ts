@@ -151,6 +151,22 @@ describe("a call", () => {
     expect((await refusal(client.getInteraction({}))).code).toBe(Code.Unimplemented);
   });
 
+  test("of an authority that is none is refused, and the next one is answered", async () => {
+    const { path, host } = await serve();
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(path) });
+    onTestFinished(() => session.destroy());
+    const stream = session.request({
+      ":method": "POST",
+      ":path": `/${HostService.typeName}/GetStatus`,
+      ":authority": "localhost:99999",
+      "content-type": "application/json",
+    });
+    stream.end("{}");
+    const [headers] = (await once(stream, "response")) as [{ readonly ":status"?: number }];
+    expect(headers[":status"]).toBe(400);
+    expect((await host.getStatus({})).state).toBe("serving");
+  });
+
   test("that meets a fault of ours is told an id and nothing of it", async () => {
     const { host } = await serve();
     const error = await refusal(host.backup({ path: "/x" }));
