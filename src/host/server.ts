@@ -114,8 +114,7 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
   options.routes(router);
   const byPath = new Map(router.handlers.map((one) => [one.requestPath, one]));
   return (request, response) => {
-    // A caller may name no path at all.
-    const path = request.headers[":path"]?.split("?", 1)[0] ?? "";
+    const path = request.url.split("?", 1)[0] ?? "";
     const stream = options.streams?.get(path);
     if (stream !== undefined) {
       stream(request, response, shutdownSignal);
@@ -142,7 +141,7 @@ function nodeHandler(options: ServerOptions, shutdownSignal: AbortSignal): NodeH
   };
 }
 
-/** Nothing when the path and the authority that the caller names make no URL. */
+/** Nothing when the authority that the caller names makes no URL. */
 function callOf(
   request: Http2ServerRequest,
   response: Http2ServerResponse,

@@ -167,7 +167,7 @@ export class GroupCommit {
     try {
       onApplied(change);
     } catch (error) {
-      if (storageCode(error) !== undefined || !this.#transaction.open)
+      if (this.#transaction.isEndedBy(error))
         throw new BatchEnded("a batch ended", { cause: error });
       log.error("store.before_commit_failed", { error: describe(error) });
     }
@@ -181,7 +181,7 @@ export class GroupCommit {
       this.#transaction.release();
       return { write, value, effects };
     } catch (error) {
-      if (storageCode(error) !== undefined || !this.#transaction.open)
+      if (this.#transaction.isEndedBy(error))
         throw new BatchEnded("a batch ended", { cause: error });
       this.#transaction.undo();
       return { write, error };

@@ -27,9 +27,9 @@ export class Transaction {
     this.#undo = db.prepare("ROLLBACK TO one");
   }
 
-  /** False when it has ended, also by SQLite itself. */
-  get open(): boolean {
-    return this.#db.inTransaction;
+  /** True for what ends the whole batch: SQLite may have rolled back by itself, or has. */
+  isEndedBy(error: unknown): boolean {
+    return storageCode(error) !== undefined || !this.#db.inTransaction;
   }
 
   /**
@@ -37,12 +37,12 @@ export class Transaction {
    * being held. Throws SQLITE_BUSY when another program held the lock all the while.
    */
   begin(): void {
-    for (let left = BEGIN_TRIES; ; left -= 1) {
+    for (let tries = 1; ; tries += 1) {
       try {
         this.#begin.run();
         return;
       } catch (error) {
-        if (left === 0 || storageCode(error) !== "BUSY") throw error;
+        if (tries === BEGIN_TRIES || storageCode(error) !== "BUSY") throw error;
       }
     }
   }
@@ -53,7 +53,7 @@ export class Transaction {
 
   /** Does nothing where SQLite has rolled back already. */
   rollback(): void {
-    if (this.open) this.#rollback.run();
+    if (this.#db.inTransaction) this.#rollback.run();
   }
 
   save(): void {
