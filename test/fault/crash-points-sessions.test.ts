@@ -1,12 +1,10 @@
 // The same as crash-points.test.ts for what joins runs to Pi sessions: the host dies before and
 // after the COMMIT of each of their transitions; the Pi attaches to the next one, tells all that it
 // knows again and repeats its calls. Nothing is lost by that, and nothing is there twice.
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { crashMark } from "../../src/platform/crash-points.ts";
-import { armedFrom, HOSTS_SPARE, QUICK, VOYAGE_MS, voyagesOf } from "../support/deaths.ts";
+import { HOSTS_SPARE, QUICK, VOYAGE_MS, voyagesOf } from "../support/deaths.ts";
 import { fakePiEnvironment } from "../support/headless-seat.ts";
-import { endOf } from "../support/session-end.ts";
+import { endOf, troubledVoyage } from "../support/session-end.ts";
 import { SESSION_DEATHS } from "../support/session-deaths.ts";
 import { SESSION_JOURNEYS } from "../support/session-voyage.ts";
 import type { SessionJourneyName } from "../support/session-voyage.ts";
@@ -21,7 +19,7 @@ describe.concurrent("undisturbed", () => {
       env: (_host, self) => ({ ...QUICK, ...fakePiEnvironment(self) }),
     });
     const { ending, kept } = SESSION_JOURNEYS[name];
-    expect(await endOf(name, { voyage, cleanUp, marks: [] })).toEqual({ ending, kept });
+    expect(await endOf(name, { voyage, cleanUp, armed: [] })).toEqual({ ending, kept });
   });
 });
 
@@ -29,16 +27,11 @@ describe.concurrent("a death at", () => {
   test.for(voyagesOf(SESSION_DEATHS))(
     "$title changes nothing",
     { timeout: VOYAGE_MS },
-    async ({ armed, death: { on, host = 1 } }, { onTestFinished: cleanUp }) => {
-      const arms = armedFrom(host, armed);
-      const voyage = new Voyage({
-        cleanUp,
-        hostsMax: armed.length + HOSTS_SPARE,
-        env: (number, self) => ({ ...arms(number, self), ...fakePiEnvironment(self) }),
-      });
-      const marks = armed.map((point) => join(voyage.project, crashMark(point)));
-      const { ending, kept } = SESSION_JOURNEYS[on];
-      expect(await endOf(on, { voyage, cleanUp, marks })).toEqual({ ending, kept });
+    async (trouble, { onTestFinished: cleanUp }) => {
+      const { armed, death } = trouble;
+      const voyage = troubledVoyage(trouble, { cleanUp, hostsMax: armed.length + HOSTS_SPARE });
+      const { ending, kept } = SESSION_JOURNEYS[death.on];
+      expect(await endOf(death.on, { voyage, cleanUp, armed })).toEqual({ ending, kept });
     },
   );
 });

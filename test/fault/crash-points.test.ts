@@ -1,9 +1,8 @@
 // Whatever a process is doing when it dies, its run must end as if nobody had died. So every named
 // point is a death here, before and after the COMMIT of every transition, on a whole journey with
 // real programs; the client asks again under the same keys.
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CRASH_POINTS, crashMark } from "../../src/platform/crash-points.ts";
+import { CRASH_POINTS } from "../../src/platform/crash-points.ts";
 import { JOURNEYS } from "../support/journeys.ts";
 import type { JourneyName } from "../support/journeys.ts";
 import { pointsOfSource, transitionsOfSource } from "../support/crash-names.ts";
@@ -51,7 +50,7 @@ describe.concurrent("a death at", () => {
         hostsMax: armed.length + HOSTS_SPARE,
         env: armedFrom(host, armed),
       });
-      const marks = armed.map((point) => join(voyage.project, crashMark(point)));
+      const marks = armed.map((point) => voyage.markOf(point));
       const runId = await JOURNEYS[on].go(voyage, marks);
       await voyage.untilDead(marks);
       await voyage.expectSound(runId);

@@ -1,9 +1,7 @@
 // The same as crash-points.test.ts with a process that stands still instead of dying: at each point it
 // stops for longer than a lease and then goes on, as if nothing had been. A worker is replaced
 // meanwhile and hears so; a host goes on where it was, with everybody who waited for it.
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { crashMark } from "../../src/platform/crash-points.ts";
 import { once, VOYAGES } from "../support/death-table.ts";
 import { armedFrom, VOYAGE_MS } from "../support/deaths.ts";
 import { FREEZING, thaw } from "../support/freezing.ts";
@@ -24,7 +22,7 @@ describe.concurrent("a process that stands still for a while at", () => {
         env: (number, self) => ({ ...arms(number, self), ...SHORT_LEASE }),
       });
       const stood = thaw(voyage, armed, cleanUp);
-      const marks = armed.map((point) => join(voyage.project, crashMark(point)));
+      const marks = armed.map((point) => voyage.markOf(point));
       const runId = await JOURNEYS[on].go(voyage, marks);
       await voyage.untilDead(marks);
       await voyage.expectSound(runId);

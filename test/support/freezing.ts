@@ -1,8 +1,6 @@
 /** Processes that stand still at their points for a while instead of dying there. */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { crashMark } from "../../src/platform/crash-points.ts";
 import { stateOf } from "../../src/platform/process-identity.ts";
 import type { CleanUp } from "./real-host.ts";
 import type { Voyage } from "./voyage.ts";
@@ -28,7 +26,7 @@ export function thaw(
   return stood;
 
   async function thawAt(point: string): Promise<void> {
-    const mark = join(voyage.project, crashMark(point));
+    const mark = voyage.markOf(point);
     const isWorkers = point.startsWith("effect") || point.startsWith("proposal");
     const pid = (): number => (existsSync(mark) ? Number(readFileSync(mark, "utf8")) : 0);
     while (!over.signal.aborted && stateOf(pid()) !== "T") await sleep(LOOK_MS);

@@ -13,6 +13,7 @@ import { Outcome } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import type { Receipt } from "../../src/gen/piworkflows/common/v1/command_pb.ts";
 import type { Event, RunView } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
+import { crashMark } from "../../src/platform/crash-points.ts";
 import { newStateFolder, startRealHost } from "./real-host.ts";
 import type { CleanUp, RealHost } from "./real-host.ts";
 
@@ -106,6 +107,11 @@ export class Voyage {
   /** Another one has taken over: from now on it is asked. */
   goOnWith(host: RealHost): void {
     this.#host = host;
+  }
+
+  /** The file that whoever comes by an armed point leaves. */
+  markOf(point: string): string {
+    return join(this.project, crashMark(point));
   }
 
   /** Ends the host of this moment; the next call gets another. */
