@@ -9,6 +9,8 @@ interface Input extends Marked {
   readonly from: number;
   /** Counts in all. */
   readonly to: number;
+  /** Counts in between at which the time is noted. */
+  readonly between?: readonly number[];
   /** The counts that are measured begin when this file exists. */
   readonly barrier?: string;
 }
@@ -28,6 +30,7 @@ export default defineWorkflow<Input>({
           while (input.barrier !== undefined && !existsSync(input.barrier)) await sleep(20);
           mark(input.file, "from");
         }
+        if (input.between?.includes(visit) === true) mark(input.file, `at ${visit}`);
         if (visit === input.to) mark(input.file, "to");
         return { more: visit < input.to };
       },
