@@ -130,6 +130,8 @@ function remedyFor(
   switch (reason) {
     case reasons.VERSION_SKEW:
       return ["run: pi-workflows host restart"];
+    case reasons.WORKER_FAILED:
+      return ["nothing was started; if the package was replaced, run: pi-workflows host restart"];
     case reasons.WORKFLOW_NOT_FOUND:
       return ["see: pi-workflows workflows"];
     case reasons.WORKFLOW_INVALID:

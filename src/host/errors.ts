@@ -24,6 +24,7 @@ export type RejectionReason =
   | "STORAGE_FULL"
   | "STORAGE_FAILED"
   | "WORKER_UNKNOWN"
+  | "WORKER_FAILED"
   | "SUBMISSION_IN_PROGRESS"
   | "WRONG_SESSION"
   | "HUMAN_ONLY"

@@ -4,6 +4,7 @@ import type { LoadFailed, Resolved } from "../gen/piworkflows/worker/v1/worker_s
 import type { Clock } from "../platform/clock.ts";
 import { HostError } from "./errors.ts";
 import {
+  MalformedFrame,
   loadFailureRecord,
   jsonBytes,
   resolvedRecord,
@@ -20,6 +21,7 @@ import {
 } from "./limits.ts";
 import { SpawnFailed } from "./supervisor/supervised-worker.ts";
 import type {
+  ExitCause,
   SupervisedWorker,
   WantedWorkflow,
   Wish,
@@ -44,7 +46,10 @@ export type Inspection =
   | { readonly kind: "failed"; readonly failure: LoadFailureRecord };
 
 export interface Resolver {
-  /** Refuses with WORKFLOW_INVALID, INPUT_INVALID, LIMIT_EXCEEDED or HOST_STOPPING. */
+  /**
+   * Refuses with WORKFLOW_INVALID, INPUT_INVALID or LIMIT_EXCEEDED for what is asked, with
+   * WORKER_FAILED, VERSION_SKEW or HOST_STOPPING where no worker could look at it.
+   */
   resolve(request: ResolveRequest): Promise<Resolution>;
   /** The same without an input, telling all findings; keeps no worker. */
   inspect(want: WantedWorkflow): Promise<Inspection>;
@@ -146,9 +151,10 @@ class WorkerResolver implements Resolver {
     this.release(worker);
     // A spare that loaded the file before it was edited knows no better: another one does.
     const fresh = wasPreloaded && answer.failed.reason === "SOURCE_CHANGED";
-    // A signal that is not ours says nothing about the file, unless the next worker dies of it too.
-    const wasKilled = worker.exit?.cause === "signal";
-    if (isLast || !(fresh || wasKilled)) return { kind: "failed", failure: answer.failed };
+    // Says nothing about the file, unless the next worker ends so too.
+    const cause = worker.exit?.cause;
+    const isChance = cause !== undefined && CHANCES.has(cause);
+    if (isLast || !(fresh || isChance)) return blamed(answer.failed, cause);
     return await this.#loadIn(request, await this.#acquire({ ...request, fresh }), true);
   }
 
@@ -158,13 +164,14 @@ class WorkerResolver implements Resolver {
       return await this.#options.supervisor.acquire({ workflowPath, projectDir, fresh });
     } catch (error) {
       if (!(error instanceof SpawnFailed)) throw error;
-      if (error.cause === "stopping") throw stoppingRefusal();
-      // Somebody killed it while it began: nothing was wrong with it, and the next is not there yet.
-      if (error.cause === "signal" && !isLast) return await this.#acquire(wish, true);
-      throw error;
+      if (CHANCES.has(error.cause) && !isLast) return await this.#acquire(wish, true);
+      throw spawnRefusal(error);
     }
   }
 }
+
+/** Somebody outside ended it, or its stream: nothing was wrong with it, and the next may fare better. */
+const CHANCES: ReadonlySet<SpawnFailed["cause"]> = new Set(["signal", "disconnected"]);
 
 type Answer = { readonly resolved: ResolvedRecord } | { readonly failed: LoadFailureRecord };
 
@@ -182,7 +189,7 @@ function askWorker(
         resolve(give());
       } catch (error) {
         worker.kill();
-        reject(error);
+        reject(error instanceof MalformedFrame ? workerRefusal(error.message) : error);
       }
     };
     const timer = clock.after(RESOLVE_DEADLINE_MS, () => {
@@ -231,6 +238,22 @@ function endedWords(worker: SupervisedWorker, exit: WorkerExit): string {
 
 function refusalOf({ reason, message, problems, files }: LoadFailureRecord): HostError {
   return new HostError(reason, message, { problems, names: files });
+}
+
+/** The file is to blame for how its worker ended, unless that was our doing. */
+function blamed(failure: LoadFailureRecord, cause: ExitCause | undefined): Loaded {
+  if (cause === "stopped") throw stoppingRefusal();
+  if (cause === "disconnected" || cause === "protocol") throw workerRefusal(failure.message);
+  return { kind: "failed", failure };
+}
+
+function spawnRefusal({ cause, message }: SpawnFailed): HostError {
+  if (cause === "stopping") return stoppingRefusal();
+  return cause === "version" ? new HostError("VERSION_SKEW", message) : workerRefusal(message);
+}
+
+function workerRefusal(message: string): HostError {
+  return new HostError("WORKER_FAILED", message);
 }
 
 function stoppingRefusal(): HostError {

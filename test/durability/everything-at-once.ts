@@ -28,12 +28,24 @@ export const EVERYTHING_AT_ONCE: Section = {
       cases: ["H06"],
     },
     {
-      fault: "The worker that loads a file is killed by somebody",
+      fault: "The worker that loads a file is killed by somebody, or its stream breaks",
       moment: "during a start or a check",
-      promised: "another one loads it, once",
-      notPromised: "a second kill",
+      promised:
+        "another one loads it, once; after that the call is refused, and the file is not blamed for it",
+      notPromised: "a third worker",
       proofs: [
-        ["integration/resolver", "because somebody killed its process is loaded by the next"],
+        [
+          "integration/resolver-failures",
+          "because somebody killed its process is loaded by the next",
+        ],
+        [
+          "integration/resolver-failures",
+          "because its worker lost its stream is loaded by the next",
+        ],
+        [
+          "integration/resolver-failures",
+          "is not blamed when a second worker loses its stream, too",
+        ],
       ],
       cases: [],
     },

@@ -106,11 +106,17 @@ describe("how a run is", () => {
 
 describe("what the host refuses", () => {
   test.each([
-    [Reason.RUN_NOT_FOUND, 4, "refused"],
-    [Reason.ILLEGAL_TRANSITION, 3, "refused"],
-    [Reason.STORAGE_FULL, 3, "refused"],
-    [Reason.VERSION_SKEW, 5, "unreachable"],
-  ])("reason %d ends with %d", async (reason, code, kind) => {
+    [Reason.RUN_NOT_FOUND, 4, "refused", ""],
+    [Reason.ILLEGAL_TRANSITION, 3, "refused", ""],
+    [Reason.STORAGE_FULL, 3, "refused", ""],
+    [Reason.VERSION_SKEW, 5, "unreachable", "  run: pi-workflows host restart\n"],
+    [
+      Reason.WORKER_FAILED,
+      3,
+      "refused",
+      "  nothing was started; if the package was replaced, run: pi-workflows host restart\n",
+    ],
+  ])("reason %d ends with %d", async (reason, code, kind, remedy) => {
     await fakeHost({
       runs: {
         pauseRun: () => {
@@ -121,7 +127,6 @@ describe("what the host refuses", () => {
     const end = await inBothModes("pause", RUN);
     expect(end.code).toBe(code);
     expect(end.text.stdout).toBe("");
-    const remedy = reason === Reason.VERSION_SKEW ? "  run: pi-workflows host restart\n" : "";
     expect(end.text.stderr).toBe(`pi-workflows: it says why\n${remedy}`);
     expect(end.json).toMatchObject({
       error: { kind, exitCode: code, message: "it says why", rejection: { runId: RUN } },

@@ -67,7 +67,7 @@ describe("a worker that is asked for", () => {
     const rig = await rigFor({ child: "other-version" });
     await expect(rig.supervisor.acquire(WANT)).rejects.toMatchObject({
       name: "SpawnFailed",
-      cause: "handshake",
+      cause: "version",
       message: expect.stringContaining("host restart") as string,
     });
   });

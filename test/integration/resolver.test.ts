@@ -1,49 +1,13 @@
 /** Loading workflow files for a start or a check, with workers whose answers the test gives. */
 import { describe, expect, test } from "vitest";
 import { Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
-import { graphMessage } from "../../src/host/handlers/graph-convert.ts";
-import { createResolver } from "../../src/host/resolver.ts";
-import type { Resolver } from "../../src/host/resolver.ts";
 import { SpawnFailed } from "../../src/host/supervisor/supervised-worker.ts";
-import type { Wish } from "../../src/host/supervisor/supervised-worker.ts";
-import { FakeClock } from "../support/fake-clock.ts";
 import { FakeWorker, json } from "../support/fake-worker.ts";
-import type { FrameBody } from "../support/fake-worker.ts";
+import { ResolverRig, START, WANT, resolved, turn } from "../support/resolver-rig.ts";
 import { HUB_GRAPH } from "../support/test-host.ts";
-import { exiting, loadFailed } from "../support/worker-frames.ts";
+import { loadFailed } from "../support/worker-frames.ts";
 
-const WANT = { workflowPath: "/project/hub.workflow.ts", projectDir: "/project" };
-const START = { ...WANT, inputJson: '{"n":1}' };
 const EDITED = "/project/helper.ts";
-
-class ResolverRig {
-  readonly clock = new FakeClock();
-  readonly wishes: Wish[] = [];
-  readonly workers: FakeWorker[] = [];
-  /** What `acquire` gives first; new workers after. */
-  readonly prepared: (FakeWorker | Error)[] = [];
-  readonly resolver: Resolver = createResolver({
-    clock: this.clock,
-    cacheDir: "/cache",
-    supervisor: {
-      acquire: async (wish) => {
-        this.wishes.push(wish);
-        const worker = this.prepared.shift() ?? new FakeWorker(this.clock);
-        if (worker instanceof Error) throw worker;
-        this.workers.push(worker);
-        return worker;
-      },
-    },
-  });
-
-  /** The n-th worker that was taken, once it was asked. */
-  async asked(index: number): Promise<FakeWorker> {
-    await turn();
-    const worker = this.workers[index];
-    if (worker === undefined) throw new Error(`no worker ${index} was taken`);
-    return worker;
-  }
-}
 
 describe("a file that is loaded for a start", () => {
   test("comes with the worker that has it loaded", async () => {
@@ -134,72 +98,6 @@ describe("a file that is loaded for a start", () => {
   });
 });
 
-describe("a file that does not come to an end", () => {
-  test("is refused after fifteen seconds, and its worker is killed", async () => {
-    const rig = new ResolverRig();
-    const resolving = rig.resolver.resolve(START);
-    const worker = await rig.asked(0);
-    rig.clock.advance(14_999);
-    expect(worker.signals).toEqual([]);
-    rig.clock.advance(1);
-    await expect(resolving).rejects.toMatchObject({
-      reason: "WORKFLOW_INVALID",
-      message: expect.stringContaining("longer than 15 s") as unknown,
-    });
-    expect(worker.signals[0]).toBe("kill");
-  });
-
-  test("because it ends its process is refused with the process's last words", async () => {
-    const rig = new ResolverRig();
-    const resolving = rig.resolver.resolve(START);
-    const worker = await rig.asked(0);
-    worker.says(exiting({ name: "ProcessExit", message: "the file called process.exit(2)" }));
-    worker.dies({ cause: "exit", code: 2 });
-    await expect(resolving).rejects.toMatchObject({
-      reason: "WORKFLOW_INVALID",
-      message: "the file called process.exit(2)",
-    });
-  });
-
-  test("because its process dies is refused with the end of its output", async () => {
-    const rig = new ResolverRig();
-    const resolving = rig.resolver.resolve(START);
-    for (const index of [0, 1]) {
-      const worker = await rig.asked(index);
-      worker.output = "Segmentation fault";
-      worker.dies({ cause: "signal", signal: "SIGSEGV" });
-    }
-    await expect(resolving).rejects.toMatchObject({
-      reason: "WORKFLOW_INVALID",
-      message: expect.stringMatching(/SIGSEGV[\s\S]*Segmentation fault/) as unknown,
-    });
-    expect(rig.workers).toHaveLength(2);
-  });
-
-  test("because somebody killed its process is loaded by the next", async () => {
-    const rig = new ResolverRig();
-    const resolving = rig.resolver.resolve(START);
-    (await rig.asked(0)).dies({ cause: "signal", signal: "SIGKILL" });
-    await turn();
-    const second = await rig.asked(1);
-    second.says(resolved());
-    expect((await resolving).worker).toBe(second);
-  });
-
-  test("because a worker was killed before it had begun is loaded by the next", async () => {
-    const rig = new ResolverRig();
-    rig.prepared.push(new SpawnFailed("signal", "ended by SIGKILL"));
-    const resolving = rig.resolver.resolve(START);
-    (await rig.asked(0)).says(resolved());
-    await resolving;
-    rig.prepared.push(
-      new SpawnFailed("signal", "SIGKILL 1"),
-      new SpawnFailed("signal", "SIGKILL 2"),
-    );
-    await expect(rig.resolver.resolve(START)).rejects.toThrow("SIGKILL 2");
-  });
-});
-
 describe("a file that is only checked", () => {
   test("tells its warnings and keeps no worker", async () => {
     const rig = new ResolverRig();
@@ -265,25 +163,6 @@ describe("many files at once", () => {
   });
 });
 
-function resolved(change: { inputJson?: Uint8Array; title?: string } = {}): FrameBody {
-  return {
-    case: "resolved",
-    value: {
-      graph: graphMessage(HUB_GRAPH),
-      sources: [{ path: WANT.workflowPath, kind: 1, digest: "a".repeat(64), size: 3n }],
-      inputJson: json({ n: 1 }),
-      warnings: [{ message: "no edge leads to it", place: "nodes.lone" }],
-      ...change,
-    },
-  };
-}
-
 function reasonOf(error: unknown): unknown {
   return (error as { readonly reason?: unknown }).reason;
-}
-
-async function turn(): Promise<void> {
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -44,6 +44,7 @@ const CODES: Readonly<Record<RejectionReason, readonly [Code, Reason]>> = {
   STORAGE_FULL: [Code.ResourceExhausted, Reason.STORAGE_FULL],
   STORAGE_FAILED: [Code.Unavailable, Reason.STORAGE_FAILED],
   WORKER_UNKNOWN: [Code.Unauthenticated, Reason.WORKER_UNKNOWN],
+  WORKER_FAILED: [Code.Unavailable, Reason.WORKER_FAILED],
   REQUEST_INVALID: [Code.InvalidArgument, Reason.REQUEST_INVALID],
   SUBMISSION_IN_PROGRESS: [Code.FailedPrecondition, Reason.SUBMISSION_IN_PROGRESS],
   WRONG_SESSION: [Code.PermissionDenied, Reason.WRONG_SESSION],

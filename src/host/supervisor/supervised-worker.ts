@@ -51,6 +51,8 @@ export type ExitCause =
   | "killed"
   /** It did not say hello in time, or said it wrongly. */
   | "handshake"
+  /** It is of another version of the package than the host. */
+  | "version"
   /** Its stream ended, and it did not. */
   | "disconnected"
   /** It sent what no worker sends. */

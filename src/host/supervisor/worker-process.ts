@@ -225,9 +225,9 @@ export class WorkerProcess implements SupervisedWorker {
     const problem =
       frame.body.case === "hello"
         ? helloProblem(frame.body.value, { pid: this.pid, version: this.#spec.version })
-        : `${frame.body.case ?? "an empty frame"} instead of hello`;
+        : unlikeHello(`said ${frame.body.case ?? "nothing"} instead of hello`);
     if (problem !== undefined) {
-      this.destroy({ cause: "handshake", words: problem });
+      this.destroy(problem);
       return;
     }
     this.state = "spare";
@@ -286,10 +286,15 @@ function isHarmless({ body }: WorkRequest): boolean {
 function helloProblem(
   hello: Hello,
   expected: { readonly pid: number; readonly version: string },
-): string | undefined {
+): Intent | undefined {
   if (hello.version !== expected.version) {
     const remedy = "the package was replaced; run: pi-workflows host restart";
-    return `is version ${hello.version}, the host is ${expected.version} (${remedy})`;
+    const words = `is version ${hello.version}, the host is ${expected.version} (${remedy})`;
+    return { cause: "version", words };
   }
-  return hello.pid === expected.pid ? undefined : `says it is process ${hello.pid}`;
+  return hello.pid === expected.pid ? undefined : unlikeHello(`says it is process ${hello.pid}`);
+}
+
+function unlikeHello(words: string): Intent {
+  return { cause: "handshake", words };
 }

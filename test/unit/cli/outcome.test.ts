@@ -50,6 +50,7 @@ const BY_REASON: Readonly<Record<string, number>> = {
   wrong_session: 3,
   human_only: 3,
   session_fenced: 3,
+  worker_failed: 3,
 };
 
 describe("the exit code", () => {
