@@ -170,8 +170,8 @@ class WorkerResolver implements Resolver {
   }
 }
 
-/** Somebody outside ended it, or its stream: nothing was wrong with it, and the next may fare better. */
-const CHANCES: ReadonlySet<SpawnFailed["cause"]> = new Set(["signal", "disconnected"]);
+/** Somebody outside ended it or its stream, or held it up: the next may fare better. */
+const CHANCES: ReadonlySet<SpawnFailed["cause"]> = new Set(["signal", "disconnected", "handshake"]);
 
 type Answer = { readonly resolved: ResolvedRecord } | { readonly failed: LoadFailureRecord };
 

@@ -36,6 +36,8 @@ export class Campaign {
   #recordings: readonly Recording[] = [];
   #last: readonly Buffer[] = [];
   #isBroken = false;
+  /** What must not go on beside a sabotaged worker, and it not beside that: one after the other. */
+  #alone: Promise<unknown> = Promise.resolve();
 
   constructor(target: Target, seed: number) {
     this.#target = target;
@@ -73,7 +75,15 @@ export class Campaign {
   }
 
   async #record(round: number): Promise<void> {
-    this.#recordings = await record(this.#target, await prepare(this.#target), round);
+    await this.#exclusively(async () => {
+      this.#recordings = await record(this.#target, await prepare(this.#target), round);
+    });
+  }
+
+  #exclusively<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#alone.then(run);
+    this.#alone = turn.catch(() => undefined);
+    return turn;
   }
 
   async #playStreams(isOver: () => boolean): Promise<void> {
@@ -95,7 +105,7 @@ export class Campaign {
       const choice = this.#workerChoice;
       const frame = 1 + choice.below(FRAMES_SABOTAGED);
       const order = { frame, kind: choice.pick(KINDS), seed: choice.below(1_000_000) };
-      const { words, findings } = await playWorker(this.#target, order);
+      const { words, findings } = await this.#exclusively(() => playWorker(this.#target, order));
       this.sabotaged += 1;
       for (const word of words) if (!this.orders.has(word)) this.orders.set(word, order);
       for (const what of findings) this.#found({ what, played: [order] });

@@ -1,9 +1,10 @@
 /**
  * A real worker with a saboteur at its stream: one of its frames leaves it changed.
  * It is the program of a fuzzed host's workers; what to change is in a file that the
- * first worker to come takes away, so that those after it are sound.
+ * first worker to come takes away, so that those after it are sound; a worker that still has
+ * the order when the round is over is sound as well.
  */
-import { appendFileSync, readFileSync, renameSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync } from "node:fs";
 import http2 from "node:http2";
 import type { ClientHttp2Stream } from "node:http2";
 import { createRequire } from "node:module";
@@ -16,6 +17,8 @@ import { sabotaged } from "./sabotage.ts";
 import type { Order } from "./sabotage.ts";
 
 const ORDERS = process.env["FUZZ_ORDERS"] ?? "";
+/** Where the order is while its round goes on. */
+const TAKEN = `${ORDERS}.taken`;
 const ANSWER_BYTES_MAX = 32 * 1_048_576;
 /** Answers by which a proposal has come true. */
 const GRANTED = new Set(["ack", "begin", "effect"]);
@@ -37,14 +40,13 @@ function main(): void {
 }
 
 function takeOrder(): Order | undefined {
-  const taken = `${ORDERS}.taken`;
   try {
-    renameSync(ORDERS, taken);
+    renameSync(ORDERS, TAKEN);
   } catch {
     return undefined;
   }
   // Written by the fuzzer.
-  return JSON.parse(readFileSync(taken, "utf8")) as Order;
+  return JSON.parse(readFileSync(TAKEN, "utf8")) as Order;
 }
 
 function report(word: string): void {
@@ -57,7 +59,8 @@ function watched(stream: ClientHttp2Stream, order: Order): ClientHttp2Stream {
   let sent: { readonly forged: boolean; readonly number: bigint } | undefined;
   const tampering = (chunk: unknown, ...rest: unknown[]): boolean => {
     count += chunk instanceof Uint8Array && chunk.length > 0 ? 1 : 0;
-    if (count !== order.frame || sent !== undefined || !(chunk instanceof Uint8Array)) {
+    const isDue = count === order.frame && sent === undefined && existsSync(TAKEN);
+    if (!isDue || !(chunk instanceof Uint8Array)) {
       return Reflect.apply(write, stream, [chunk, ...rest]) as boolean;
     }
     const { pieces, forged, number, after } = sabotaged(Buffer.from(chunk), order);

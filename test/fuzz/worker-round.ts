@@ -52,6 +52,7 @@ export async function playWorker(target: Target, order: Order): Promise<Round> {
   const runId = started.answer?.receipt?.runId;
   const after = runId === undefined ? { words: [], findings: [] } : await follow(target, runId);
   rmSync(target.orders, { force: true });
+  rmSync(`${target.orders}.taken`, { force: true });
   const heard = existsSync(report) ? readFileSync(report, "utf8").trim().split("\n") : [];
   return {
     words: [...new Set([...heard, ...started.words, ...after.words])].map(

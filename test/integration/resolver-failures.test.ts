@@ -80,6 +80,14 @@ describe("a file that does not come to an end", () => {
     expect((await resolving).worker).toBe(second);
   });
 
+  test("because its worker did not say hello is loaded by the next", async () => {
+    const rig = new ResolverRig();
+    rig.prepared.push(new SpawnFailed("handshake", "did not say hello within 15 s"));
+    const resolving = rig.resolver.resolve(START);
+    (await rig.asked(0)).says(resolved());
+    expect((await resolving).worker).toBe(rig.workers[0]);
+  });
+
   test("is told what is wrong with the workers, when it is not the file", async () => {
     const rig = new ResolverRig();
     rig.prepared.push(new SpawnFailed("exit", "a worker could not be started: no module"));
