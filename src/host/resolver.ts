@@ -165,7 +165,7 @@ class WorkerResolver implements Resolver {
     } catch (error) {
       if (!(error instanceof SpawnFailed)) throw error;
       if (CHANCES.has(error.cause) && !isLast) return await this.#acquire(wish, true);
-      throw spawnRefusal(error);
+      throw workerRefusal(error.cause, error.message);
     }
   }
 }
@@ -189,7 +189,7 @@ function askWorker(
         resolve(give());
       } catch (error) {
         worker.kill();
-        reject(error instanceof MalformedFrame ? workerRefusal(error.message) : error);
+        reject(error instanceof MalformedFrame ? workerRefusal("protocol", error.message) : error);
       }
     };
     const timer = clock.after(RESOLVE_DEADLINE_MS, () => {
@@ -240,20 +240,19 @@ function refusalOf({ reason, message, problems, files }: LoadFailureRecord): Hos
   return new HostError(reason, message, { problems, names: files });
 }
 
-/** The file is to blame for how its worker ended, unless that was our doing. */
+/** Ends of a worker that say nothing about the file it loaded. */
+const BLAMELESS: ReadonlySet<ExitCause> = new Set(["stopped", "disconnected", "protocol"]);
+
+/** The file is to blame for how its worker ended, unless that was the worker's or our doing. */
 function blamed(failure: LoadFailureRecord, cause: ExitCause | undefined): Loaded {
-  if (cause === "stopped") throw stoppingRefusal();
-  if (cause === "disconnected" || cause === "protocol") throw workerRefusal(failure.message);
+  if (cause !== undefined && BLAMELESS.has(cause)) throw workerRefusal(cause, failure.message);
   return { kind: "failed", failure };
 }
 
-function spawnRefusal({ cause, message }: SpawnFailed): HostError {
-  if (cause === "stopping") return stoppingRefusal();
-  return cause === "version" ? new HostError("VERSION_SKEW", message) : workerRefusal(message);
-}
-
-function workerRefusal(message: string): HostError {
-  return new HostError("WORKER_FAILED", message);
+/** No worker looked at the file, for this cause. */
+function workerRefusal(cause: SpawnFailed["cause"], message: string): HostError {
+  if (cause === "stopping" || cause === "stopped") return stoppingRefusal();
+  return new HostError(cause === "version" ? "VERSION_SKEW" : "WORKER_FAILED", message);
 }
 
 function stoppingRefusal(): HostError {

@@ -31,8 +31,8 @@ export const EVERYTHING_AT_ONCE: Section = {
       fault: "The worker that loads a file is killed by somebody, or its stream breaks",
       moment: "during a start or a check",
       promised:
-        "another one loads it, once; after that the call is refused, and the file is not blamed for it",
-      notPromised: "a third worker",
+        "another one loads it, once; when that one loses its stream, too, the call is refused and the file not blamed",
+      notPromised: "a third worker; a second kill is taken for the file's doing",
       proofs: [
         [
           "integration/resolver-failures",

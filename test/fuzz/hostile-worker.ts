@@ -13,12 +13,11 @@ import { WorkResponseSchema } from "../../src/gen/piworkflows/worker/v1/worker_s
 import { ClaimLoss, Reason } from "../../src/gen/piworkflows/common/v1/error_pb.ts";
 import type { WorkResponse } from "../../src/gen/piworkflows/worker/v1/worker_service_pb.ts";
 import { FrameReader } from "../../src/platform/message-frames.ts";
-import { sabotaged } from "./sabotage.ts";
+import { filesOf, sabotaged } from "./sabotage.ts";
 import type { Order } from "./sabotage.ts";
 
 const ORDERS = process.env["FUZZ_ORDERS"] ?? "";
-/** Where the order is while its round goes on. */
-const TAKEN = `${ORDERS}.taken`;
+const { taken: TAKEN, report: REPORT } = filesOf(ORDERS);
 const ANSWER_BYTES_MAX = 32 * 1_048_576;
 /** Answers by which a proposal has come true. */
 const GRANTED = new Set(["ack", "begin", "effect"]);
@@ -50,7 +49,7 @@ function takeOrder(): Order | undefined {
 }
 
 function report(word: string): void {
-  appendFileSync(`${ORDERS}.report`, `${word}\n`);
+  appendFileSync(REPORT, `${word}\n`);
 }
 
 function watched(stream: ClientHttp2Stream, order: Order): ClientHttp2Stream {

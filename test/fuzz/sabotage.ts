@@ -14,6 +14,11 @@ export interface Order {
   readonly seed: number;
 }
 
+/** Beside the file with an order: where it is while its round goes on, and what came of it. */
+export function filesOf(orders: string): { readonly taken: string; readonly report: string } {
+  return { taken: `${orders}.taken`, report: `${orders}.report` };
+}
+
 export interface Sabotaged {
   readonly pieces: readonly Uint8Array[];
   /** It claims a right that its worker does not have: whatever it proposes must not come true. */

@@ -8,6 +8,7 @@ import { RejectionSchema } from "../../src/gen/piworkflows/common/v1/error_pb.ts
 import { RunStatus } from "../../src/gen/piworkflows/common/v1/run_pb.ts";
 import { ValueKind } from "../../src/gen/piworkflows/host/v1/run_choices_pb.ts";
 import { reasonName } from "./answers.ts";
+import { filesOf } from "./sabotage.ts";
 import type { Order } from "./sabotage.ts";
 import type { Clients, Target } from "./target.ts";
 import { CANARY } from "./target.ts";
@@ -32,7 +33,7 @@ const LASTING: ReadonlySet<RunStatus> = new Set([
 ]);
 
 export async function playWorker(target: Target, order: Order): Promise<Round> {
-  const report = `${target.orders}.report`;
+  const { taken, report } = filesOf(target.orders);
   rmSync(report, { force: true });
   writeFileSync(`${target.orders}.new`, JSON.stringify(order));
   renameSync(`${target.orders}.new`, target.orders);
@@ -52,7 +53,7 @@ export async function playWorker(target: Target, order: Order): Promise<Round> {
   const runId = started.answer?.receipt?.runId;
   const after = runId === undefined ? { words: [], findings: [] } : await follow(target, runId);
   rmSync(target.orders, { force: true });
-  rmSync(`${target.orders}.taken`, { force: true });
+  rmSync(taken, { force: true });
   const heard = existsSync(report) ? readFileSync(report, "utf8").trim().split("\n") : [];
   return {
     words: [...new Set([...heard, ...started.words, ...after.words])].map(

@@ -1,6 +1,7 @@
 /** Workflow files that do not load, and workers that do not load them. */
 import { describe, expect, test } from "vitest";
 import { SpawnFailed } from "../../src/host/supervisor/supervised-worker.ts";
+import type { ExitCause, SupervisedWorker } from "../../src/host/supervisor/supervised-worker.ts";
 import { ResolverRig, START, WANT, resolved, turn } from "../support/resolver-rig.ts";
 import { exiting } from "../support/worker-frames.ts";
 
@@ -47,13 +48,8 @@ describe("a file that does not come to an end", () => {
   });
 
   test("because somebody killed its process is loaded by the next", async () => {
-    const rig = new ResolverRig();
-    const resolving = rig.resolver.resolve(START);
-    (await rig.asked(0)).dies({ cause: "signal", signal: "SIGKILL" });
-    await turn();
-    const second = await rig.asked(1);
-    second.says(resolved());
-    expect((await resolving).worker).toBe(second);
+    const { next, given } = await loadAgain(new ResolverRig(), "signal");
+    expect(given).toBe(next);
   });
 
   test("because a worker was killed before it had begun is loaded by the next", async () => {
@@ -72,12 +68,8 @@ describe("a file that does not come to an end", () => {
   test("because its worker lost its stream is loaded by the next", async () => {
     const rig = new ResolverRig();
     rig.prepared.push(new SpawnFailed("disconnected", "its stream ended"));
-    const resolving = rig.resolver.resolve(START);
-    (await rig.asked(0)).dies({ cause: "disconnected", signal: "SIGKILL" });
-    await turn();
-    const second = await rig.asked(1);
-    second.says(resolved());
-    expect((await resolving).worker).toBe(second);
+    const { next, given } = await loadAgain(rig, "disconnected");
+    expect(given).toBe(next);
   });
 
   test("because its worker did not say hello is loaded by the next", async () => {
@@ -132,3 +124,16 @@ describe("a file that does not come to an end", () => {
     expect(worker.signals[0]).toBe("kill");
   });
 });
+
+/** The worker that is asked ends for this cause; which worker loads then, and which one the start got. */
+async function loadAgain(
+  rig: ResolverRig,
+  cause: ExitCause,
+): Promise<{ readonly next: SupervisedWorker; readonly given: SupervisedWorker }> {
+  const resolving = rig.resolver.resolve(START);
+  (await rig.asked(0)).dies({ cause, signal: "SIGKILL" });
+  await turn();
+  const next = await rig.asked(1);
+  next.says(resolved());
+  return { next, given: (await resolving).worker };
+}
